@@ -1,0 +1,358 @@
+"""Comparison: everything that was computed, as frozen rows; the one source of report.json and of every page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstats.tables import MeasureInfo, Scores, TopLists
+
+SCHEMA_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval of a number; an unbounded end is None.
+
+    Attributes
+    ----------
+    low, high : float or None
+        The ends.
+    level : float
+        Confidence level as a fraction.
+    method : str
+        How it was made.
+    unbounded : {None, 'low', 'high', 'both'}
+        Which ends are unbounded.
+    """
+
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    unbounded: str | None = None
+
+    @classmethod
+    def from_ends(cls, low: float, high: float, level: float, method: str) -> Interval | None:
+        """Return the interval of two ends: NaN ends give None, infinite ends are unbounded."""
+        if math.isnan(low) or math.isnan(high):
+            return None
+        open_ends = (math.isinf(low), math.isinf(high))
+        unbounded = {(True, True): "both", (True, False): "low", (False, True): "high"}.get(open_ends)
+        return cls(
+            None if open_ends[0] else float(low), None if open_ends[1] else float(high), level, method, unbounded
+        )
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends as numbers, infinite where unbounded."""
+        return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
+
+    def leaves_out_zero(self) -> bool:
+        """Whether 0 lies outside."""
+        low, high = self.ends
+        return low > 0 or high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system and where its values came from."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query with its weight and attributes (text, frequency, columns, segments)."""
+
+    query_id: str
+    weight: float
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A segment: one value of one attribute."""
+
+    attribute: str
+    value: str
+    label: str
+    n: int
+    share: float | None
+    share_of: str
+    too_few: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document in a shown list; the grade of an unjudged one is None."""
+
+    doc_id: str
+    rank: int
+    grade: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """The top of one system's list for one query."""
+
+    query_id: str
+    system: str
+    docs: tuple[ListedDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A system's mean on a measure, overall or in a segment."""
+
+    system: str
+    measure: str
+    segment: Mapping[str, str] | None
+    n: int
+    mean: float | None
+    weighted_mean: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherTest:
+    """Another test of the same difference, shown beside the chosen one."""
+
+    test: str
+    p_value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherCorrection:
+    """Another correction of the same p-value, shown beside the chosen one."""
+
+    correction: str
+    p_adjusted: float | None
+    adjusted_interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One paired difference, system minus baseline, with its test, sizes and place in a family."""
+
+    id: str
+    measure: str
+    baseline: str
+    system: str
+    segment: Mapping[str, str] | None
+    weighting: str | None
+    estimand: str
+    n: int
+    n_effective: float | None
+    mean_baseline: float | None
+    mean_system: float | None
+    difference: float | None
+    standard_error: float | None
+    relative_difference: float | None
+    relative_interval: Interval | None
+    margin: float | None
+    test: str
+    p_value: float | None
+    interval: Interval | None
+    p_adjusted: float | None
+    adjusted_interval: Interval | None
+    family: str
+    role: str
+    correction: str
+    higher_is_better: bool
+    wins: int
+    ties: int
+    losses: int
+    tie_tolerance: float | None
+    effect_size: float | None
+    probability_of_superiority: float | None
+    smallest_detectable: float | None
+    also: tuple[OtherTest, ...] = ()
+    also_adjusted: tuple[OtherCorrection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Differences that are corrected together."""
+
+    id: str
+    role: str
+    correction: str
+    alpha: float
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Histogram of the resampled mean difference."""
+
+    difference_id: str
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """Whether the difference changes with an attribute."""
+
+    measure: str
+    baseline: str
+    system: str
+    attribute: str
+    label: str
+    weighting: str | None
+    segments: int
+    n: int
+    statistic: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    q: float | None
+    i_squared: float | None
+    reversal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A rank correlation."""
+
+    kind: str
+    what: tuple[str, ...]
+    statistic: str
+    value: float | None
+    interval: Interval | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warning:
+    """Something a reader must know before deciding."""
+
+    code: str
+    severity: str
+    message: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer for one pair and primary measure."""
+
+    difference_id: str
+    baseline: str
+    system: str
+    measure: str
+    segment: Mapping[str, str] | None
+    outcome: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRow:
+    """An unjudged document in the top of some list."""
+
+    query_id: str
+    doc_id: str
+    systems: tuple[str, ...]
+    best_rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A finished comparison.
+
+    `to_dict` gives report.json; the attributes carry the same words.
+    """
+
+    title: str
+    baseline: str | None
+    primary: tuple[str, ...]
+    alpha: float
+    compare: str
+    weights: str | None
+    systems: tuple[System, ...]
+    measures: tuple[MeasureInfo, ...]
+    queries: tuple[Query, ...]
+    scores_table: Scores
+    segments: tuple[Segment, ...]
+    lists: tuple[RankedList, ...]
+    scores: tuple[Score, ...]
+    differences: tuple[Difference, ...]
+    families: tuple[Family, ...]
+    distributions: tuple[Distribution, ...]
+    heterogeneity: tuple[Heterogeneity, ...]
+    agreement: tuple[Agreement, ...]
+    audit: Mapping[str, Any]
+    warnings: tuple[Warning, ...]
+    verdict: tuple[Verdict, ...]
+    reproduction: Mapping[str, Any]
+    to_judge: tuple[JudgeRow, ...] = ()
+    decision: Mapping[str, Any] | None = None
+    top: Mapping[str, TopLists] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of report.json: plain numbers, texts, lists and dictionaries; undefined is None."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "kind": "comparison",
+            "title": self.title,
+            "baseline": self.baseline,
+            "primary": list(self.primary),
+            "alpha": self.alpha,
+            "compare": self.compare,
+            "weights": self.weights,
+            "systems": plain(self.systems),
+            "measures": plain(self.measures),
+            "queries": plain(self.queries),
+            "values": self._values(),
+            "segments": plain(self.segments),
+            "lists": plain(self.lists),
+            "scores": plain(self.scores),
+            "differences": plain(self.differences),
+            "families": plain(self.families),
+            "distributions": plain(self.distributions),
+            "heterogeneity": plain(self.heterogeneity),
+            "agreement": plain(self.agreement),
+            "audit": plain(self.audit),
+            "warnings": plain(self.warnings),
+            "verdict": plain(self.verdict),
+            "decision": plain(self.decision),
+            "experiment": None,
+            "reproduction": plain(self.reproduction),
+        }
+
+    def _values(self) -> dict[str, dict[str, list[float | None]]]:
+        table = self.scores_table
+        return {
+            system: {info.name: plain(table.values[:, s, m]) for m, info in enumerate(table.measures)}
+            for s, system in enumerate(table.systems)
+        }
+
+
+def plain(value: Any) -> Any:
+    """Return a value made of plain Python only: NaN and infinities become None, tuples and arrays lists."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.integer | np.bool_):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return _plain_array(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Iterable):
+        return [plain(item) for item in value]
+    raise TypeError(f"{type(value).__name__} has no plain form")
+
+
+def _plain_array(array: NDArray[Any]) -> list[Any]:
+    return [plain(item) for item in array.tolist()]

@@ -1,0 +1,355 @@
+"""Plan: what is compared and claimed, with which conventions and statistics; from keywords or a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from rankstats.conventions import DEFAULT_MEASURES, Policies
+from rankstats.errors import InputError, PlanError, did_you_mean
+
+SCHEMA_VERSION = "1"
+TESTS = ("randomisation", "bootstrap", "t", "wilcoxon", "sign")
+CORRECTIONS = ("auto", "bootstrap-max-t", "bonferroni", "holm", "hochberg", "hommel", "bh", "by", "none")
+COMPARE = ("baseline", "all-pairs", "best")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Names of columns; None means that the usual names are looked for.
+
+    Attributes
+    ----------
+    query_id, text, frequency : str or None
+        Columns of the query table; `query_id` also of headed judgments.
+    grade : str or None
+        The grade column of headed judgments.
+    weight : str or None
+        The column of the query table that holds the query weights.
+    """
+
+    query_id: str | None = None
+    text: str | None = None
+    frequency: str | None = None
+    grade: str | None = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that decides the numbers of a comparison.
+
+    Attributes
+    ----------
+    qrels : str or None
+        File of judgments.
+    runs : tuple of (str, str)
+        Pairs of name and file, in the order given.
+    scores : tuple of str
+        Files of ready-made per-query values, instead of judgments and runs.
+    queries : str or None
+        File of the query table.
+    columns : Columns
+        Names of columns.
+    measures : tuple of str
+        Measure names; empty means all measures of a score file, or the default list.
+    primary : tuple of str
+        Measures that the verdict is about; empty means the first measure.
+    baselines : tuple of str
+        Names of the systems that the others are compared with; empty means the first system.
+    compare : {'baseline', 'all-pairs', 'best'}
+        Which pairs are compared.
+    segments : tuple of str
+        Segment specifications such as ``length:6`` or ``popularity``.
+    policies : Policies
+        Treatment of the data.
+    test : str
+        One of `TESTS`.
+    correction : str
+        One of `CORRECTIONS`, for the confirmatory family.
+    alpha : float
+        Level, between 0 and 0.5.
+    resamples : int
+        Number of sign patterns and of bootstrap resamples, at least 99.
+    seed : int
+        Seed of the random numbers, at least 0.
+    margin : mapping of str to float
+        Differences that do not matter, per measure.
+    title : str or None
+        Title of the report.
+    overridden : tuple of str
+        Settings of the plan file that options on the command line replaced.
+    """
+
+    qrels: str | None = None
+    runs: tuple[tuple[str, str], ...] = ()
+    scores: tuple[str, ...] = ()
+    queries: str | None = None
+    columns: Columns = field(default_factory=Columns)
+    measures: tuple[str, ...] = ()
+    primary: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    compare: str = "baseline"
+    segments: tuple[str, ...] = ()
+    policies: Policies = field(default_factory=Policies)
+    test: str = "randomisation"
+    correction: str = "auto"
+    alpha: float = 0.05
+    resamples: int = 10_000
+    seed: int = 0
+    margin: Mapping[str, float] = field(default_factory=dict)
+    title: str | None = None
+    overridden: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("test", self.test, TESTS),
+            ("correction", self.correction, CORRECTIONS),
+            ("compare", self.compare, COMPARE),
+        ):
+            if value not in known:
+                raise PlanError(
+                    f"{name} {value!r} is unknown; choose one of {', '.join(known)}" + did_you_mean(str(value), known)
+                )
+        if not 0 < self.alpha < 0.5:
+            raise PlanError(f"alpha = {self.alpha} is not between 0 and 0.5; 0.05 is usual")
+        if self.resamples < 99:
+            raise PlanError(f"resamples = {self.resamples} is below 99; 10,000 is the default")
+        if self.seed < 0:
+            raise PlanError(f"seed = {self.seed} is below 0")
+        for measure, margin in self.margin.items():
+            if not margin > 0:
+                raise PlanError(f"margin of {measure} is {margin}; a margin is above 0")
+
+    @property
+    def wanted_measures(self) -> tuple[str, ...]:
+        """The measures asked for, or the default list."""
+        return self.measures or DEFAULT_MEASURES
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan under the keys of a plan file, without the inputs' paths being made absolute."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "inputs": {
+                "qrels": self.qrels,
+                "runs": dict(self.runs),
+                "scores": list(self.scores),
+                "queries": self.queries,
+            },
+            "columns": {f.name: getattr(self.columns, f.name) for f in fields(self.columns)},
+            "comparison": {
+                "measures": list(self.measures),
+                "primary": list(self.primary),
+                "baselines": list(self.baselines),
+                "compare": self.compare,
+                "segments": list(self.segments),
+            },
+            "conventions": self.policies.to_dict(),
+            "statistics": {
+                "test": self.test,
+                "correction": self.correction,
+                "alpha": self.alpha,
+                "resamples": self.resamples,
+                "seed": self.seed,
+                "alternative": "two-sided",
+                "margin": dict(self.margin),
+            },
+            "overridden": list(self.overridden),
+        }
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise PlanError(f"is {value!r}; a text is expected")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise PlanError(f"is {value!r}; a list of texts is expected")
+    return tuple(value)
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise PlanError(f"is {value!r}; a whole number is expected")
+    return value
+
+
+def _real(value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise PlanError(f"is {value!r}; a number is expected")
+    return float(value)
+
+
+def _margins(value: Any) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise PlanError(f"is {value!r}; a table such as {{ \"nDCG@10\" = 0.01 }} is expected")
+    return {str(name): _real(margin) for name, margin in value.items()}
+
+
+def _two_sided(value: Any) -> str:
+    if value != "two-sided":
+        raise PlanError(f"is {value!r}; only 'two-sided' comparisons are made")
+    return "two-sided"
+
+
+def _runs(value: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise PlanError(f"is {value!r}; a table such as {{ prod = \"a.run\" }} is expected")
+    return tuple((str(name), _text(path)) for name, path in value.items())
+
+
+_Reader = Callable[[Any], Any]
+_SECTIONS: dict[str, dict[str, _Reader]] = {
+    "inputs": {"qrels": _text, "runs": _runs, "scores": _texts, "queries": _text},
+    "columns": {"query_id": _text, "text": _text, "frequency": _text, "grade": _text, "weight": _text},
+    "comparison": {
+        "measures": _texts,
+        "primary": _texts,
+        "baselines": _texts,
+        "compare": _text,
+        "segments": _texts,
+        "title": _text,
+    },
+    "conventions": {
+        "preset": _text,
+        **{f.name: _text for f in fields(Policies) if f.name != "preset"},
+    },
+    "statistics": {
+        "test": _text,
+        "correction": _text,
+        "alpha": _real,
+        "resamples": _whole,
+        "seed": _whole,
+        "alternative": _two_sided,
+        "margin": _margins,
+    },
+}
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read a plan file.
+
+    Parameters
+    ----------
+    path : str or Path
+        TOML file; paths in it are relative to its folder.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not TOML.
+    PlanError
+        If a section or key is unknown, or a value does not fit.
+    """
+    file = Path(path)
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"cannot read the plan: {error.strerror}", path) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not a TOML file: {error}", path) from error
+    try:
+        return plan_from_document(document, base=file.parent)
+    except PlanError as error:
+        raise PlanError(f"{path}: {error}") from error
+
+
+def plan_from_document(document: Mapping[str, Any], *, base: Path | None = None) -> Plan:
+    """Return the plan that a parsed TOML document describes.
+
+    Parameters
+    ----------
+    document : mapping
+        Sections of a plan.
+    base : Path, optional
+        Folder that relative paths start from.
+
+    Examples
+    --------
+    >>> plan_from_document({"schema_version": "1", "statistics": {"alpha": 0.01}}).alpha
+    0.01
+    """
+    version = document.get("schema_version", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION:
+        raise PlanError(f"schema_version = {version!r}; this version reads {SCHEMA_VERSION!r}")
+    values: dict[str, dict[str, Any]] = {}
+    for section, content in document.items():
+        if section == "schema_version":
+            continue
+        if section not in _SECTIONS or not isinstance(content, Mapping):
+            raise PlanError(f"[{section}] is not a section of a comparison plan" + did_you_mean(section, _SECTIONS))
+        values[section] = _read_section(section, content)
+    inputs = _rebase(values.get("inputs", {}), base)
+    conventions = dict(values.get("conventions", {}))
+    policies = Policies.from_preset(conventions.pop("preset", "default"), **conventions)
+    rest = {**values.get("comparison", {}), **values.get("statistics", {})}
+    rest.pop("alternative", None)
+    return Plan(**inputs, columns=Columns(**values.get("columns", {})), policies=policies, **rest)
+
+
+def _read_section(section: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    known = _SECTIONS[section]
+    read: dict[str, Any] = {}
+    for key, value in content.items():
+        if key not in known:
+            raise PlanError(f"[{section}] {key} is unknown" + did_you_mean(key, known))
+        try:
+            read[key] = known[key](value)
+        except PlanError as error:
+            raise PlanError(f"[{section}] {key} {error}") from error
+    return read
+
+
+def _rebase(inputs: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
+    def place(path: str) -> str:
+        return str(base / path) if base is not None else path
+
+    placed = dict(inputs)
+    for key in ("qrels", "queries"):
+        if key in placed:
+            placed[key] = place(placed[key])
+    if "runs" in placed:
+        placed["runs"] = tuple((name, place(path)) for name, path in placed["runs"])
+    if "scores" in placed:
+        placed["scores"] = tuple(place(path) for path in placed["scores"])
+    return placed
+
+
+def override(plan: Plan, changes: Mapping[str, Any], *, columns: Mapping[str, str | None] | None = None) -> Plan:
+    """Return the plan with settings replaced; what a plan file had said otherwise is noted in `overridden`.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan of a file, or the default plan.
+    changes : mapping
+        Field names of `Plan` to values; None and empty sequences mean 'not given'.
+    columns : mapping, optional
+        Field names of `Columns` to values.
+    """
+    given = {name: value for name, value in changes.items() if _is_given(value)}
+    named = {name: value for name, value in (columns or {}).items() if value is not None}
+    default = Plan()
+    replaced = [name for name, value in given.items() if getattr(plan, name) not in (getattr(default, name), value)]
+    replaced += [name for name, value in named.items() if getattr(plan.columns, name) not in (None, value)]
+    return replace(
+        plan,
+        **given,
+        columns=replace(plan.columns, **named),
+        overridden=plan.overridden + tuple(replaced),
+    )
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and not (isinstance(value, Sequence | Mapping) and not value)

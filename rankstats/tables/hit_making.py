@@ -1,0 +1,276 @@
+"""Makes hits: ranks the documents of a run and finds the judged ones among them.
+
+The work follows what a run usually looks like. Rows that are grouped by query and descending in score are not sorted;
+tied scores are settled only where the order inside the tie can be seen (a judged document, or the top of the list);
+documents are looked up among the judged ids only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from rankstats.conventions import Policies
+from rankstats.errors import InputError
+from rankstats.tables.hits import Hits, TopLists
+from rankstats.tables.judgments import Judgments
+from rankstats.tables.ranking import Ranking
+
+_LARGEST_STRING_ARRAY = 2**31 - 1
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Rows of a run query by query, best first; arrays over positions of that order.
+
+    `rows` is None where the order is that of the file. `tie` numbers the groups of equal keys.
+    """
+
+    rows: NDArray[np.int64] | None
+    query: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    tied: NDArray[np.bool_]
+    tie: NDArray[np.int64]
+
+    def row(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of the run that stand at `positions`."""
+        return positions if self.rows is None else self.rows[positions]
+
+
+def make_hits(judgments: Judgments, ranking: Ranking, policies: Policies, *, depth: int = 10) -> Hits:
+    """Rank a system's documents within each judged query and keep the judged ones.
+
+    Documents are ordered by the tie policy: 'doc_id' score descending, then document id descending by code point;
+    'float32' the same after rounding the scores to 32 bits; 'rank' the rank column ascending, then as 'doc_id'; 'input'
+    score descending, then the order of the lines. Except under 'input', the order of the lines has no influence.
+
+    Parameters
+    ----------
+    judgments : Judgments
+        The judged documents, one grade a pair of query and document.
+    ranking : Ranking
+        The system's rows in any order, each document once a query.
+    policies : Policies
+        `ties`, `missing_query` and `unknown_query` are used.
+    depth : int, optional
+        Documents of each query kept in `Hits.top`.
+
+    Returns
+    -------
+    Hits
+        With Q queries in the order of `judgments.query_ids`.
+
+    Raises
+    ------
+    InputError
+        If ties are to follow a rank column that was not read, or a query is missing or unknown where the policies make
+        that an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> from rankstats.tables import Source
+    >>> source = Source("made here")
+    >>> judgments = Judgments(
+    ...     ("q1",), np.zeros(2, np.int32), pa.array(["a", "b"]), np.array([0.0, 2.0]), np.array([0, 2]), source
+    ... )
+    >>> scores = np.array([0.5, 0.5, 0.9])
+    >>> run = Ranking("new", ("q1",), np.zeros(3, np.int32), pa.array(["a", "b", "x"]), scores, None, source)
+    >>> hits = make_hits(judgments, run, Policies())
+    >>> hits.rank.tolist(), hits.grade.tolist(), hits.top.doc_ids.to_pylist()
+    ([2, 3], [2.0, 0.0], ['x', 'b', 'a'])
+    """
+    to_judged, unknown = _match_queries(judgments, ranking)
+    _check_queries(judgments, ranking, to_judged, unknown, policies)
+    judged_row = _find_judgments(judgments, ranking, to_judged)
+    order = _settle_ties(_order(ranking, policies), ranking, judged_row, policies, depth)
+    position_query = to_judged[order.query]
+    place = _places(order)
+    in_query = position_query >= 0
+    n_queries = judgments.n_queries
+    hit_rows = judged_row if order.rows is None else judged_row[order.rows]
+    hit = np.flatnonzero(hit_rows >= 0)
+    hit = hit[np.argsort(position_query[hit], kind="stable")]
+    return Hits(
+        system=ranking.system,
+        query=position_query[hit],
+        rank=place[hit],
+        grade=judgments.grade[hit_rows[hit]],
+        judgment=hit_rows[hit],
+        returned=np.bincount(position_query[in_query], minlength=n_queries).astype(np.int64),
+        tied=np.bincount(position_query[order.tied & in_query], minlength=n_queries).astype(np.int64),
+        top=_top_lists(judgments, ranking, order, position_query, place, hit_rows, depth),
+        unknown_queries=unknown,
+    )
+
+
+def _match_queries(judgments: Judgments, ranking: Ranking) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Return the judged query of each query of the run (-1 for none) and the unknown queries."""
+    known = {query_id: index for index, query_id in enumerate(judgments.query_ids)}
+    to_judged = np.array([known.get(query_id, -1) for query_id in ranking.query_ids], dtype=np.int32)
+    return to_judged, tuple(sorted(query_id for query_id in ranking.query_ids if query_id not in known))
+
+
+def _check_queries(
+    judgments: Judgments, ranking: Ranking, to_judged: NDArray[np.int32], unknown: tuple[str, ...], policies: Policies
+) -> None:
+    """Raise where the policies do not allow missing or unknown queries."""
+    if policies.unknown_query == "error" and unknown:
+        raise InputError(
+            f"{len(unknown)} queries have no judgments ({_some(unknown)}); judge them, remove them from the run, or "
+            "set unknown_query = 'leave_out'",
+            ranking.source.name,
+        )
+    if policies.missing_query == "error":
+        answered = set(to_judged.tolist())
+        missing = [query_id for index, query_id in enumerate(judgments.query_ids) if index not in answered]
+        if missing:
+            raise InputError(
+                f"{len(missing)} judged queries are missing from the run ({_some(missing)}); add them, or set "
+                "missing_query = 'zero'",
+                ranking.source.name,
+            )
+
+
+def _some(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    return shown if len(names) <= _NAMES_SHOWN else f"{shown}, …"
+
+
+def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return for each row of the run the row of its judgment, or -1."""
+    judged_row = np.full(len(ranking.query), -1, dtype=np.int64)
+    if not len(judgments.query) or not len(ranking.query):
+        return judged_row
+    encoded = judgments.doc_ids.cast(pa.large_string()).dictionary_encode()
+    document = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    width = len(encoded.dictionary)
+    pairs = judgments.query.astype(np.int64) * width + document
+    sorting = np.argsort(pairs, kind="stable")
+    pairs = pairs[sorting]
+    code = _codes(ranking.doc_ids, encoded.dictionary)
+    rows = np.flatnonzero(code >= 0)
+    query = to_judged[ranking.query[rows]]
+    rows, query = rows[query >= 0], query[query >= 0]
+    wanted = query.astype(np.int64) * width + code[rows]
+    at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+    found = pairs[at] == wanted
+    judged_row[rows[found]] = sorting[at[found]]
+    return judged_row
+
+
+def _codes(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], dictionary: pa.Array[Any]) -> NDArray[np.int32]:
+    """Return each document's place in the dictionary, or -1."""
+    values = dictionary if doc_ids.type == dictionary.type else dictionary.cast(doc_ids.type)
+    found = pc.fill_null(pc.index_in(doc_ids, value_set=values), -1)
+    return np.asarray(found.to_numpy(), dtype=np.int32)
+
+
+def _order(ranking: Ranking, policies: Policies) -> _Order:
+    """Order rows query by query, best first; rows with equal keys stay in the order of the file."""
+    key = _key(ranking, policies)
+    query = ranking.query
+    rows = None
+    if not _is_ordered(query, key):
+        rows = np.lexsort((-key, query))
+        query, key = query[rows], key[rows]
+    new_query = np.ones(len(query), dtype=bool)
+    new_query[1:] = query[1:] != query[:-1]
+    new_tie = new_query.copy()
+    new_tie[1:] |= key[1:] != key[:-1]
+    tied = ~new_tie
+    tied[:-1] |= ~new_tie[1:]
+    return _Order(rows, query, np.flatnonzero(new_query), tied, np.cumsum(new_tie))
+
+
+def _key(ranking: Ranking, policies: Policies) -> NDArray[np.float64] | NDArray[np.float32]:
+    """Return the numbers by which documents are ordered, higher is better."""
+    if policies.ties == "rank":
+        if ranking.rank is None:
+            raise InputError("ties = 'rank' needs the rank column, which the run does not have", ranking.source.name)
+        return -ranking.rank
+    if policies.ties == "float32":
+        with np.errstate(over="ignore"):
+            return ranking.score.astype(np.float32)
+    return ranking.score
+
+
+def _is_ordered(query: NDArray[np.int32], key: NDArray[np.float64] | NDArray[np.float32]) -> bool:
+    """Say whether each query's rows stand together and descend."""
+    same = query[1:] == query[:-1]
+    if not len(query) or not np.all(~same | (key[1:] <= key[:-1])):
+        return not len(query)
+    blocks = 1 + np.count_nonzero(~same)
+    return bool(blocks == np.count_nonzero(np.bincount(query)))
+
+
+def _settle_ties(
+    order: _Order, ranking: Ranking, judged_row: NDArray[np.int64], policies: Policies, depth: int
+) -> _Order:
+    """Order tied documents by id, descending, in the ties whose inner order matters."""
+    if policies.ties == "input" or not order.tied.any():
+        return order
+    positions = np.flatnonzero(order.tied)
+    matters = (judged_row[order.row(positions)] >= 0) | (_places(order)[positions] <= depth)
+    seen = np.zeros(int(order.tie[-1]) + 1, dtype=bool)
+    seen[order.tie[positions[matters]]] = True
+    positions = positions[seen[order.tie[positions]]]
+    if not len(positions):
+        return order
+    rows = np.arange(len(order.query)) if order.rows is None else order.rows.copy()
+    moved = rows[positions]
+    keys = [_descending_ids(ranking.doc_ids, moved), order.tie[positions]]
+    if policies.ties == "rank":
+        keys.insert(1, -ranking.score[moved])
+    rows[positions] = moved[np.lexsort(keys)]
+    return _Order(rows, order.query, order.starts, order.tied, order.tie)
+
+
+def _descending_ids(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each row's document id among those rows, the largest id first."""
+    sorting = pc.sort_indices(_take(doc_ids, rows), sort_keys=[("", "descending")]).to_numpy()
+    place = np.empty(len(rows), dtype=np.int64)
+    place[sorting] = np.arange(len(rows))
+    return place
+
+
+def _places(order: _Order) -> NDArray[np.int64]:
+    """Return the rank that goes with each position; 1 is the top of its query."""
+    n_rows = len(order.query)
+    lengths = np.diff(np.append(order.starts, n_rows))
+    return np.arange(1, n_rows + 1) - np.repeat(order.starts, lengths)
+
+
+def _take(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]) -> pa.Array[Any]:
+    """Return the document ids of some rows as one array."""
+    if isinstance(doc_ids, pa.ChunkedArray):
+        # taking from one piece is several times faster than taking from many
+        whole = doc_ids.cast(pa.large_string()) if doc_ids.nbytes > _LARGEST_STRING_ARRAY else doc_ids
+        doc_ids = whole.combine_chunks()
+    return doc_ids.take(pa.array(rows))
+
+
+def _top_lists(
+    judgments: Judgments,
+    ranking: Ranking,
+    order: _Order,
+    query: NDArray[np.int32],
+    place: NDArray[np.int64],
+    judged_row: NDArray[np.int64],
+    depth: int,
+) -> TopLists:
+    """Keep the first documents of every judged query; the arrays are over the positions of `order`."""
+    positions = np.flatnonzero((place <= depth) & (query >= 0))
+    positions = positions[np.argsort(query[positions], kind="stable")]
+    grade = np.full(len(positions), np.nan)
+    judged = judged_row[positions]
+    grade[judged >= 0] = judgments.grade[judged[judged >= 0]]
+    doc_ids = _take(ranking.doc_ids, order.row(positions)).cast(pa.string())
+    return TopLists(query=query[positions], rank=place[positions], doc_ids=doc_ids, grade=grade)

@@ -1,0 +1,121 @@
+"""Numbers as words: one way to write p-values, differences, intervals and counts, wherever a reader meets them.
+
+Machine files hold exact numbers; these forms are for people. They use the minus sign, the multiplication sign and a
+thin choice of digits: as many decimals as the standard error supports.
+"""
+
+from __future__ import annotations
+
+import math
+
+MINUS = "\N{MINUS SIGN}"
+UNDEFINED = "\N{EM DASH}"
+
+
+def decimals_for(standard_error: float | None, *, least: int = 2, most: int = 6) -> int:
+    """Return the number of decimals that a standard error supports: about two of its digits.
+
+    Examples
+    --------
+    >>> decimals_for(0.0097), decimals_for(0.12), decimals_for(None)
+    (3, 2, 3)
+    """
+    if standard_error is None or not math.isfinite(standard_error) or standard_error <= 0:
+        return 3
+    return min(most, max(least, -math.floor(math.log10(standard_error / 5))))
+
+
+def number(value: float | None, decimals: int = 3) -> str:
+    """Return a number with a fixed count of decimals and a real minus sign.
+
+    Examples
+    --------
+    >>> number(-0.5, 2), number(None), number(-0.0001, 2)
+    ('−0.50', '—', '0.00')
+    """
+    if value is None or math.isnan(value):
+        return UNDEFINED
+    if math.isinf(value):
+        return "\N{INFINITY}" if value > 0 else MINUS + "\N{INFINITY}"
+    text = f"{abs(value):,.{decimals}f}"
+    negative = value < 0 and any(digit in "123456789" for digit in text)
+    return MINUS + text if negative else text
+
+
+def signed(value: float | None, decimals: int = 3) -> str:
+    """Return a difference with its sign always shown.
+
+    Examples
+    --------
+    >>> signed(0.031), signed(-0.031), signed(0.0)
+    ('+0.031', '−0.031', '0.000')
+    """
+    text = number(value, decimals)
+    positive = value is not None and value > 0 and any(digit in "123456789\N{INFINITY}" for digit in text)
+    return "+" + text if positive else text
+
+
+def percent(share: float | None, decimals: int = 0, *, sign: bool = False) -> str:
+    """Return a share as a percentage.
+
+    Examples
+    --------
+    >>> percent(0.079, 1, sign=True), percent(0.5)
+    ('+7.9\\xa0%', '50\\xa0%')
+    """
+    if share is None or math.isnan(share):
+        return UNDEFINED
+    return f"{(signed if sign else number)(share * 100, decimals)}\N{NO-BREAK SPACE}%"
+
+
+def p_value(p: float | None) -> str:
+    """Return a p-value without its letter: three digits, never zero.
+
+    Examples
+    --------
+    >>> p_value(0.00005), p_value(0.0381), p_value(1.0), p_value(0.9999)
+    ('< .001', '.038', '1', '> .999')
+    """
+    if p is None or math.isnan(p):
+        return UNDEFINED
+    if p < 0.001:
+        return "< .001"
+    if p >= 1:
+        return "1"
+    return "> .999" if p >= 0.9995 else f"{p:.3f}"[1:]
+
+
+def p_statement(p: float | None, letter: str = "p") -> str:
+    """Return a p-value as a statement.
+
+    Examples
+    --------
+    >>> p_statement(0.0381, "adjusted p"), p_statement(0.0)
+    ('adjusted p = .038', 'p < .001')
+    """
+    text = p_value(p)
+    return f"{letter} {text}" if text[0] in "<>" else f"{letter} = {text}"
+
+
+def interval(low: float | None, high: float | None, decimals: int = 3) -> str:
+    """Return the two ends of an interval of differences in words; an absent end is unbounded.
+
+    Examples
+    --------
+    >>> interval(0.012, 0.05), interval(None, 0.05)
+    ('+0.012 to +0.050', '−∞ to +0.050')
+    """
+    lower = -math.inf if low is None else low
+    upper = math.inf if high is None else high
+    return f"{signed(lower, decimals)} to {signed(upper, decimals)}"
+
+
+def count(n: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> count(1, "query", "queries"), count(1200, "query", "queries"), count(3, "system")
+    ('1 query', '1,200 queries', '3 systems')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
