@@ -1,5 +1,71 @@
-"""Launch or not? Compare rankers query by query, test the differences honestly, render one report."""
+"""Launch or not? Compare rankers query by query, test the differences honestly, render one report.
+
+The public names are loaded when they are first used, so that importing rankstats is quick:
+
+* `Plan`, `read_plan`, `compare`, `collect` — what to compare, and the comparison;
+* `Comparison`, `Scores`, `Judgments`, `Queries` — what flows;
+* `parse_measure`, `parse_measures` — names such as ``nDCG@10`` to measures;
+* `RankstatsError` and its kinds — what goes wrong with bad input.
+
+The packages `rankstats.stats` (arrays in, results out) and `rankstats.measures` stand on their own.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rankstats.errors import InputError, MeasureError, PlanError, RankstatsError
+
+if TYPE_CHECKING:
+    from rankstats.comparison import Comparison, Evidence, collect, compare
+    from rankstats.conventions import Policies
+    from rankstats.measures import parse_measure, parse_measures
+    from rankstats.plan import Plan, read_plan
+    from rankstats.tables import Judgments, Queries, Scores
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Comparison": "comparison",
+    "Evidence": "comparison",
+    "collect": "comparison",
+    "compare": "comparison",
+    "Policies": "conventions",
+    "parse_measure": "measures",
+    "parse_measures": "measures",
+    "Plan": "plan",
+    "read_plan": "plan",
+    "Judgments": "tables",
+    "Queries": "tables",
+    "Scores": "tables",
+}
+
+__all__ = [
+    "Comparison",
+    "Evidence",
+    "InputError",
+    "Judgments",
+    "MeasureError",
+    "Plan",
+    "PlanError",
+    "Policies",
+    "Queries",
+    "RankstatsError",
+    "Scores",
+    "collect",
+    "compare",
+    "parse_measure",
+    "parse_measures",
+    "read_plan",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"rankstats.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'rankstats' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -56,12 +56,12 @@ def signed(value: float | None, decimals: int = 3) -> str:
 
 
 def percent(share: float | None, decimals: int = 0, *, sign: bool = False) -> str:
-    """Return a share as a percentage.
+    """Return a share as a percentage, its sign held by a no-break space.
 
     Examples
     --------
-    >>> percent(0.079, 1, sign=True), percent(0.5)
-    ('+7.9\\xa0%', '50\\xa0%')
+    >>> percent(0.5) == "50\N{NO-BREAK SPACE}%", percent(0.079, 1, sign=True)[:4]
+    (True, '+7.9')
     """
     if share is None or math.isnan(share):
         return UNDEFINED
@@ -100,13 +100,17 @@ def p_statement(p: float | None, letter: str = "p") -> str:
 def interval(low: float | None, high: float | None, decimals: int = 3) -> str:
     """Return the two ends of an interval of differences in words; an absent end is unbounded.
 
+    An end so close to 0 that it would be written as 0 gets more decimals: its side of 0 is what the reader looks for.
+
     Examples
     --------
-    >>> interval(0.012, 0.05), interval(None, 0.05)
-    ('+0.012 to +0.050', '−∞ to +0.050')
+    >>> interval(0.012, 0.05), interval(None, 0.05), interval(-0.0003, 0.041)
+    ('+0.012 to +0.050', '−∞ to +0.050', '−0.0003 to +0.0410')
     """
     lower = -math.inf if low is None else low
     upper = math.inf if high is None else high
+    while decimals < 6 and any(end != 0 and round(end, decimals) == 0 for end in (lower, upper) if math.isfinite(end)):
+        decimals += 1
     return f"{signed(lower, decimals)} to {signed(upper, decimals)}"
 
 

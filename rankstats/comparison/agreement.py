@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats import stats
-from rankstats.comparison.pairs import defined_queries
 from rankstats.comparison.result import Agreement
 from rankstats.tables import Hits, Scores
 
@@ -28,7 +27,7 @@ def make_agreement(scores: Scores, hits: Sequence[Hits], pairs: Sequence[tuple[i
 
 
 def _pair(kind: str, what: tuple[str, ...], x: NDArray[np.float64], y: NDArray[np.float64]) -> list[Agreement]:
-    values = (stats.kendall_tau(x, y), stats.spearman(x, y))
+    values = (stats.kendall_tau(x, y), stats.spearman_rho(x, y))
     return [
         Agreement(kind, what, statistic, None if np.isnan(value) else float(value), None, len(x))
         for statistic, value in zip(_STATISTICS, values, strict=True)
@@ -36,14 +35,10 @@ def _pair(kind: str, what: tuple[str, ...], x: NDArray[np.float64], y: NDArray[n
 
 
 def _measures(scores: Scores) -> list[Agreement]:
-    defined = defined_queries(scores)
-    # means are rounded so that orders do not hang on the last bit of a sum
+    known = scores.means()
     means = np.array(
         [
-            [
-                round(float(np.mean(scores.values[defined[:, m], s, m])), 12) if defined[:, m].any() else np.nan
-                for s in range(len(scores.systems))
-            ]
+            [np.nan if (mean := known[(s, m)]) is None else mean for s in range(len(scores.systems))]
             for m in range(len(scores.measures))
         ]
     )
@@ -56,7 +51,7 @@ def _measures(scores: Scores) -> list[Agreement]:
 
 
 def _systems(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[Agreement]:
-    defined = defined_queries(scores)
+    defined = scores.defined()
     rows: list[Agreement] = []
     for m, info in enumerate(scores.measures):
         values = scores.values[defined[:, m], :, m]
@@ -69,7 +64,7 @@ def _grades(hits: Sequence[Hits]) -> list[Agreement]:
     rows: list[Agreement] = []
     for hit in hits:
         result = stats.grouped_rank_correlation(-hit.rank.astype(np.float64), hit.grade, hit.query)
-        for statistic, values in zip(_STATISTICS, (result.kendall_tau, result.spearman), strict=True):
+        for statistic, values in zip(_STATISTICS, (result.tau_b, result.rho), strict=True):
             known = np.sort(values[~np.isnan(values)])
             mean = float(np.mean(known)) if len(known) else None
             rows.append(Agreement("grades", (hit.system,), statistic, mean, None, len(known)))

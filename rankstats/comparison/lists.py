@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from rankstats.comparison.pairs import defined_queries
 from rankstats.comparison.result import JudgeRow, ListedDocument, RankedList
 from rankstats.tables import Hits, Scores, TopLists
 
@@ -31,7 +31,7 @@ def extreme_queries(scores: Scores, pairs: Sequence[tuple[int, int]], primary: S
     primary : sequence of int
         Indices of the primary measures.
     """
-    defined = defined_queries(scores)
+    defined = scores.defined()
     shown: dict[int, set[int]] = defaultdict(set)
     for b, s in pairs:
         for m in primary:
@@ -66,7 +66,7 @@ def shown_lists(hits: Sequence[Hits], scores: Scores, shown: Mapping[int, set[in
 
 def _documents(top: TopLists, q: int) -> tuple[ListedDocument, ...]:
     start, stop = np.searchsorted(top.query, [q, q + 1])
-    ids = top.doc_ids.slice(int(start), int(stop - start)).to_pylist()
+    ids = [str(doc_id) for doc_id in top.doc_ids.slice(int(start), int(stop - start)).to_pylist()]
     return tuple(
         ListedDocument(doc_id, int(rank), None if math.isnan(grade) else float(grade))
         for doc_id, rank, grade in zip(ids, top.rank[start:stop].tolist(), top.grade[start:stop].tolist(), strict=True)
@@ -86,7 +86,7 @@ def documents_to_judge(
     for s, hit in enumerate(hits):
         top = hit.top
         unjudged = np.flatnonzero(np.isnan(top.grade) & (top.rank <= DEPTH))
-        ids = top.doc_ids.take(unjudged).to_pylist()
+        ids = [str(doc_id) for doc_id in top.doc_ids.take(pa.array(unjudged, pa.int64())).to_pylist()]
         for q, rank, doc_id in zip(top.query[unjudged].tolist(), top.rank[unjudged].tolist(), ids, strict=True):
             ranks[(q, doc_id)][s] = rank
     order = sorted(

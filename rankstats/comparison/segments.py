@@ -54,7 +54,7 @@ class Attribute:
 
     def members(self, value: str) -> NDArray[np.bool_]:
         """Return which scored queries belong to a value, shape (Q,)."""
-        return self.code == self.values.index(value)
+        return np.asarray(self.code == self.values.index(value), dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ def _shares(split: _Split, code: NDArray[np.int64], count: int, data: SegmentDat
         scored = np.where(data.row >= 0, asked[data.row], 0.0)
         counted = np.bincount(code, weights=scored, minlength=count)
         total = scored.sum()
-    return counted / total if total > 0 else counted, "traffic"
+    return np.asarray(counted / total if total > 0 else counted, dtype=np.float64), "traffic"
 
 
 def frequencies(queries: Queries | None) -> NDArray[np.float64] | None:

@@ -43,6 +43,21 @@ class _Order:
         return positions if self.rows is None else self.rows[positions]
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """What stands at each position of an order; queries and judgments that do not exist are -1."""
+
+    row: NDArray[np.int64] | None
+    query: NDArray[np.int32]
+    rank: NDArray[np.int64]
+    judged_row: NDArray[np.int64]
+
+    def sorted_by_query(self, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the wanted positions in the order of the judged queries, then of ranks."""
+        positions = np.flatnonzero(wanted)
+        return positions[np.argsort(self.query[positions], kind="stable")]
+
+
 def make_hits(judgments: Judgments, ranking: Ranking, policies: Policies, *, depth: int = 10) -> Hits:
     """Rank a system's documents within each judged query and keep the judged ones.
 
@@ -91,22 +106,19 @@ def make_hits(judgments: Judgments, ranking: Ranking, policies: Policies, *, dep
     _check_queries(judgments, ranking, to_judged, unknown, policies)
     judged_row = _find_judgments(judgments, ranking, to_judged)
     order = _settle_ties(_order(ranking, policies), ranking, judged_row, policies, depth)
-    position_query = to_judged[order.query]
-    place = _places(order)
-    in_query = position_query >= 0
-    n_queries = judgments.n_queries
-    hit_rows = judged_row if order.rows is None else judged_row[order.rows]
-    hit = np.flatnonzero(hit_rows >= 0)
-    hit = hit[np.argsort(position_query[hit], kind="stable")]
+    placed = _place(order, to_judged, judged_row)
+    hit = placed.sorted_by_query(placed.judged_row >= 0)
+    answered = placed.query[placed.query >= 0]
+    tied = placed.query[order.tied & (placed.query >= 0)]
     return Hits(
         system=ranking.system,
-        query=position_query[hit],
-        rank=place[hit],
-        grade=judgments.grade[hit_rows[hit]],
-        judgment=hit_rows[hit],
-        returned=np.bincount(position_query[in_query], minlength=n_queries).astype(np.int64),
-        tied=np.bincount(position_query[order.tied & in_query], minlength=n_queries).astype(np.int64),
-        top=_top_lists(judgments, ranking, order, position_query, place, hit_rows, depth),
+        query=placed.query[hit],
+        rank=placed.rank[hit],
+        grade=judgments.grade[placed.judged_row[hit]],
+        judgment=placed.judged_row[hit],
+        returned=np.bincount(answered, minlength=judgments.n_queries).astype(np.int64),
+        tied=np.bincount(tied, minlength=judgments.n_queries).astype(np.int64),
+        top=_top_lists(judgments, ranking, placed, depth),
         unknown_queries=unknown,
     )
 
@@ -157,9 +169,8 @@ def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[n
     pairs = pairs[sorting]
     code = _codes(ranking.doc_ids, encoded.dictionary)
     rows = np.flatnonzero(code >= 0)
-    query = to_judged[ranking.query[rows]]
-    rows, query = rows[query >= 0], query[query >= 0]
-    wanted = query.astype(np.int64) * width + code[rows]
+    # an unknown query makes a negative number, which no judgment has
+    wanted = to_judged[ranking.query[rows]].astype(np.int64) * width + code[rows]
     at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
     found = pairs[at] == wanted
     judged_row[rows[found]] = sorting[at[found]]
@@ -169,8 +180,8 @@ def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[n
 def _codes(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], dictionary: pa.Array[Any]) -> NDArray[np.int32]:
     """Return each document's place in the dictionary, or -1."""
     values = dictionary if doc_ids.type == dictionary.type else dictionary.cast(doc_ids.type)
-    found = pc.fill_null(pc.index_in(doc_ids, value_set=values), -1)
-    return np.asarray(found.to_numpy(), dtype=np.int32)
+    found: Any = pc.index_in(doc_ids, value_set=values)
+    return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int32)
 
 
 def _order(ranking: Ranking, policies: Policies) -> _Order:
@@ -218,7 +229,7 @@ def _settle_ties(
     if policies.ties == "input" or not order.tied.any():
         return order
     positions = np.flatnonzero(order.tied)
-    matters = (judged_row[order.row(positions)] >= 0) | (_places(order)[positions] <= depth)
+    matters = (judged_row[order.row(positions)] >= 0) | (_ranks(order)[positions] <= depth)
     seen = np.zeros(int(order.tie[-1]) + 1, dtype=bool)
     seen[order.tie[positions[matters]]] = True
     positions = positions[seen[order.tie[positions]]]
@@ -226,10 +237,8 @@ def _settle_ties(
         return order
     rows = np.arange(len(order.query)) if order.rows is None else order.rows.copy()
     moved = rows[positions]
-    keys = [_descending_ids(ranking.doc_ids, moved), order.tie[positions]]
-    if policies.ties == "rank":
-        keys.insert(1, -ranking.score[moved])
-    rows[positions] = moved[np.lexsort(keys)]
+    score = ranking.score[moved] if policies.ties == "rank" else np.zeros(len(moved))
+    rows[positions] = moved[np.lexsort((_descending_ids(ranking.doc_ids, moved), -score, order.tie[positions]))]
     return _Order(rows, order.query, order.starts, order.tied, order.tie)
 
 
@@ -241,7 +250,7 @@ def _descending_ids(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray
     return place
 
 
-def _places(order: _Order) -> NDArray[np.int64]:
+def _ranks(order: _Order) -> NDArray[np.int64]:
     """Return the rank that goes with each position; 1 is the top of its query."""
     n_rows = len(order.query)
     lengths = np.diff(np.append(order.starts, n_rows))
@@ -254,23 +263,21 @@ def _take(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]
         # taking from one piece is several times faster than taking from many
         whole = doc_ids.cast(pa.large_string()) if doc_ids.nbytes > _LARGEST_STRING_ARRAY else doc_ids
         doc_ids = whole.combine_chunks()
-    return doc_ids.take(pa.array(rows))
+    return doc_ids.take(rows)
 
 
-def _top_lists(
-    judgments: Judgments,
-    ranking: Ranking,
-    order: _Order,
-    query: NDArray[np.int32],
-    place: NDArray[np.int64],
-    judged_row: NDArray[np.int64],
-    depth: int,
-) -> TopLists:
-    """Keep the first documents of every judged query; the arrays are over the positions of `order`."""
-    positions = np.flatnonzero((place <= depth) & (query >= 0))
-    positions = positions[np.argsort(query[positions], kind="stable")]
+def _place(order: _Order, to_judged: NDArray[np.int32], judged_row: NDArray[np.int64]) -> _Placed:
+    """Bring what is known of the rows into the order of ranks."""
+    in_order = judged_row if order.rows is None else judged_row[order.rows]
+    return _Placed(order.rows, to_judged[order.query], _ranks(order), in_order)
+
+
+def _top_lists(judgments: Judgments, ranking: Ranking, placed: _Placed, depth: int) -> TopLists:
+    """Keep the first documents of every judged query."""
+    positions = placed.sorted_by_query((placed.rank <= depth) & (placed.query >= 0))
+    judged_row = placed.judged_row[positions]
     grade = np.full(len(positions), np.nan)
-    judged = judged_row[positions]
-    grade[judged >= 0] = judgments.grade[judged[judged >= 0]]
-    doc_ids = _take(ranking.doc_ids, order.row(positions)).cast(pa.string())
-    return TopLists(query=query[positions], rank=place[positions], doc_ids=doc_ids, grade=grade)
+    grade[judged_row >= 0] = judgments.grade[judged_row[judged_row >= 0]]
+    rows = positions if placed.row is None else placed.row[positions]
+    doc_ids = _take(ranking.doc_ids, rows).cast(pa.string())
+    return TopLists(query=placed.query[positions], rank=placed.rank[positions], doc_ids=doc_ids, grade=grade)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -57,6 +58,42 @@ class Scores:
         shape = (len(self.query_ids), len(self.systems), len(self.measures))
         if self.values.shape != shape:
             raise ValueError(f"values have shape {self.values.shape}, queries x systems x measures are {shape}")
+
+    def defined(self) -> NDArray[np.bool_]:
+        """Return which queries are defined for all systems, per measure, shape (Q, M): one n for every system."""
+        return np.asarray(~np.isnan(self.values).any(axis=1), dtype=np.bool_)
+
+    def means(self) -> dict[tuple[int, int], float | None]:
+        """Return the mean of each (system, measure) over the queries that are defined for all systems.
+
+        Sums are exactly rounded, so the order of queries changes nothing; None where no query is defined.
+        """
+        defined = self.defined()
+        means: dict[tuple[int, int], float | None] = {}
+        for s in range(len(self.systems)):
+            for m in range(len(self.measures)):
+                means[(s, m)] = exact_mean(self.values[defined[:, m], s, m])
+        return means
+
+
+def exact_mean(values: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float | None:
+    """Return the (weighted) mean by exactly rounded sums, which depend on no order; None without any weight.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        Without NaN.
+    weights : ndarray of float64, shape (n,), optional
+        0 or more.
+
+    Examples
+    --------
+    >>> exact_mean(np.array([0.1] * 10)), exact_mean(np.array([1.0, 0.0]), np.array([3.0, 1.0]))
+    (0.1, 0.75)
+    """
+    total = float(len(values)) if weights is None else math.fsum(weights.tolist())
+    products = values if weights is None else values * weights
+    return math.fsum(products.tolist()) / total if total > 0 else None
 
 
 @dataclass(frozen=True, slots=True)

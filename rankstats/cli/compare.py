@@ -1,0 +1,152 @@
+"""``rankstats compare``: the whole comparison into a folder."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from rankstats.cli.options import (
+    add_input_arguments,
+    add_measure_arguments,
+    default_folder,
+    policy_changes,
+    progress_bar,
+    require,
+    split_list,
+)
+
+if TYPE_CHECKING:
+    from rankstats.comparison import Comparison
+    from rankstats.plan import Plan
+
+EPILOG = """\
+examples:
+  rankstats compare --qrels qrels.txt keyword.run hybrid.run
+  rankstats compare --qrels qrels.txt keyword.run hybrid.run --queries queries.tsv --segment length,popularity
+  rankstats compare --scores per_query.csv --baseline keyword
+  rankstats compare --plan launch.toml
+
+The first line printed is the verdict, the last the path of the report."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_input_arguments(parser)
+    inputs = parser.add_argument_group("more input")
+    inputs.add_argument("--scores", metavar="FILE", action="append", default=[], help="ready-made per-query values")
+    inputs.add_argument("--queries", metavar="FILE", help="query table: id, text, frequency, any attribute")
+    inputs.add_argument("--text", metavar="COLUMN", help="column of the query text")
+    inputs.add_argument("--frequency", metavar="COLUMN", help="column that tells how often a query is asked")
+    inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
+    add_measure_arguments(parser)
+    asked = parser.add_argument_group("what is compared")
+    asked.add_argument("--primary", metavar="LIST", action="append", default=[], help="measures of the verdict")
+    asked.add_argument("--baseline", metavar="NAME", action="append", default=[], help="default: the first system")
+    asked.add_argument("--compare", choices=("baseline", "all-pairs", "best"), help="default: baseline")
+    asked.add_argument(
+        "--segment",
+        metavar="LIST",
+        action="append",
+        default=[],
+        help="length, length:6, popularity, relevant, COLUMN, COLUMN:q4, A+B; repeatable",
+    )
+    asked.add_argument("--weights", metavar="COLUMN", help="column of query weights: weighted means lead the report")
+    _add_statistics(parser)
+    out = parser.add_argument_group("output")
+    out.add_argument("--out", metavar="DIR", help="folder of the report (default: reports/BASELINE-vs-SYSTEM)")
+    out.add_argument("--title", metavar="TEXT", help="title of the report")
+    out.add_argument("--quiet", action="store_true", help="print the verdict and the path only")
+
+
+def _add_statistics(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("statistics")
+    group.add_argument("--test", choices=("randomisation", "bootstrap", "t", "wilcoxon", "sign"))
+    group.add_argument(
+        "--correction",
+        choices=("auto", "bootstrap-max-t", "bonferroni", "holm", "hochberg", "hommel", "bh", "by", "none"),
+        help="for the confirmatory family (default auto: bootstrap max-T from 25 queries, Bonferroni below)",
+    )
+    group.add_argument("--alpha", type=float, metavar="LEVEL", help="default 0.05")
+    group.add_argument("--resamples", type=int, metavar="N", help="sign patterns and bootstrap samples, default 10000")
+    group.add_argument("--seed", type=int, metavar="N", help="default 0")
+
+
+def make_plan(options: argparse.Namespace) -> Plan:
+    """Return the plan that options and plan file describe together."""
+    from rankstats.comparison import split_specifications  # noqa: PLC0415  heavy
+    from rankstats.inputs import run_names  # noqa: PLC0415  heavy
+    from rankstats.plan import Plan, override, read_plan  # noqa: PLC0415  with the rest
+
+    plan = read_plan(options.plan) if options.plan else Plan()
+    changes = {
+        "qrels": options.qrels,
+        "runs": run_names(options.runs),
+        "scores": tuple(options.scores),
+        "queries": options.queries,
+        "measures": split_list(options.measures),
+        "primary": split_list(options.primary),
+        "baselines": split_list(options.baseline),
+        "compare": options.compare,
+        "segments": split_specifications(options.segment),
+        "test": options.test,
+        "correction": options.correction,
+        "alpha": options.alpha,
+        "resamples": options.resamples,
+        "seed": options.seed,
+        "title": options.title,
+    }
+    columns = {
+        "query_id": options.query_id,
+        "text": options.text,
+        "frequency": options.frequency,
+        "grade": options.grade,
+        "weight": options.weights,
+    }
+    plan = policy_changes(override(plan, changes, columns=columns), options)
+    require(
+        bool(plan.scores) != bool(plan.runs),
+        "give --qrels FILE and two runs or more, or --scores FILE, or --plan FILE (rankstats compare --help)",
+    )
+    return plan
+
+
+def run(options: argparse.Namespace, argv: list[str]) -> int:
+    """Compare, write the folder, print the verdict and the path."""
+    from rankstats.comparison import compare  # noqa: PLC0415  heavy
+
+    plan = make_plan(options)
+    with progress_bar(options.quiet) as progress:
+        comparison = compare(plan, argv=argv, progress=progress)
+        folder = options.out or default_folder(*_names(comparison))
+        path = write_report(comparison, folder)
+    print_summary(comparison, quiet=options.quiet)
+    print(path)
+    return 0
+
+
+def _names(comparison: Comparison) -> tuple[str, list[str]]:
+    baseline = comparison.baseline or comparison.systems[0].name
+    return baseline, [system.name for system in comparison.systems if system.name != baseline]
+
+
+def write_report(comparison: Comparison, folder: str) -> str:
+    """Write the folder of a comparison and return the path of its page."""
+    from rankstats.output import write_folder  # noqa: PLC0415  with the rest
+    from rankstats.report import report_files  # noqa: PLC0415  heavy
+
+    written = write_folder(folder, report_files(comparison))
+    return str(written[0])
+
+
+def print_summary(comparison: Comparison, *, quiet: bool) -> None:
+    """Print the verdict first, then the tables unless `quiet`."""
+    from rankstats.report import render_terminal  # noqa: PLC0415  heavy
+
+    if quiet:
+        for verdict in comparison.verdict:
+            print(verdict.sentence)
+        return
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    sys.stdout.write(render_terminal(comparison.to_dict(), width))

@@ -1,0 +1,103 @@
+"""Chooses the command and turns errors into messages and exit statuses."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from rankstats import __version__
+from rankstats.errors import RankstatsError, did_you_mean
+
+COMMANDS = {
+    "demo": "make the embedded example collection, compare its rankers, render the report",
+    "evaluate": "per-query and mean values of runs",
+    "compare": "the whole comparison of two or more systems into a folder",
+    "measures": "list and explain measures and conventions",
+    "render": "make the page again from a report.json",
+}
+OK, USAGE, INTERNAL, INTERRUPTED = 0, 2, 4, 130
+
+
+def run() -> NoReturn:
+    """Run the command line of this process and exit with its status."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The words after the program's name.
+
+    Returns
+    -------
+    int
+        0 done, 2 usage or input error, 4 internal error, 130 interrupted.
+    """
+    try:
+        return _dispatch(list(arguments))
+    except RankstatsError as error:
+        print(f"rankstats: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        print("rankstats: interrupted; nothing was written", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # the reader has gone; without this Python would complain once more while closing stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        if os.environ.get("RANKSTATS_DEBUG"):
+            raise
+        print(
+            f"rankstats: internal error: {type(error).__name__}: {error}\n"
+            "This is a fault of rankstats, not of your files; set RANKSTATS_DEBUG=1 for the trace when you report it.",
+            file=sys.stderr,
+        )
+        return INTERNAL
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(_overview())
+        return OK if arguments else USAGE
+    if arguments[0] in ("-V", "--version"):
+        print(f"rankstats {__version__}")
+        return OK
+    name = arguments[0]
+    if name not in COMMANDS:
+        raise RankstatsError(f"{name!r} is not a command (known: {', '.join(COMMANDS)})" + did_you_mean(name, COMMANDS))
+    module = import_module(f"rankstats.cli.{name}")
+    parser = argparse.ArgumentParser(
+        prog=f"rankstats {name}",
+        description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".",
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=module.EPILOG,
+    )
+    module.add_arguments(parser)
+    options = parser.parse_intermixed_args(arguments[1:])
+    status: int = module.run(options, ["rankstats", *arguments])
+    return status
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [
+        "usage: rankstats COMMAND ...",
+        "",
+        "Launch or not? Compare rankers query by query, test the differences honestly, render one report.",
+        "",
+        "commands:",
+        *(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()),
+        "",
+        "rankstats COMMAND --help explains a command; rankstats --version tells the version.",
+        "Start with: rankstats demo",
+    ]
+    return "\n".join(lines)

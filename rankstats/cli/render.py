@@ -1,0 +1,27 @@
+"""``rankstats render``: makes the page again from a report.json."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+EPILOG = """\
+example:
+  rankstats render reports/a-vs-b/report.json --out again"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("report", metavar="REPORT.json", help="a report.json of rankstats")
+    parser.add_argument("--out", metavar="DIR", help="folder of the page (default: the folder of the JSON file)")
+
+
+def run(options: argparse.Namespace, argv: list[str]) -> int:
+    """Render the page and the summary, and print the page's path."""
+    from rankstats.output import write_folder  # noqa: PLC0415  with the rest
+    from rankstats.report import read_report, rendered_files  # noqa: PLC0415  heavy
+
+    report = read_report(options.report)
+    folder = options.out or str(Path(options.report).parent)
+    print(write_folder(folder, rendered_files(report), ours=())[0])
+    return 0

@@ -1,0 +1,276 @@
+"""Collects evidence: reads what a plan names, evaluates the measures, and audits what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.lists import DEPTH
+from rankstats.comparison.result import System
+from rankstats.comparison.segments import SegmentData
+from rankstats.errors import InputError, PlanError, RankstatsError, did_you_mean
+from rankstats.inputs import Read, ReadAudit, ScoresInput, read_judgments, read_queries, read_run, read_scores
+from rankstats.measures import evaluate_systems, parse_measure, parse_measures
+from rankstats.plan import Plan
+from rankstats.tables import Hits, Judgments, MeasureInfo, Queries, Scores, Source, make_hits
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share that is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The query table of a plan and where it came from."""
+
+    queries: Queries | None
+    sources: tuple[Source, ...]
+
+
+def collect(plan: Plan, *, progress: Progress | None = None) -> Evidence:
+    """Read the inputs of a plan and return per-query values with everything known beside them.
+
+    Parameters
+    ----------
+    plan : Plan
+        Names judgments and runs, or files of ready-made scores.
+    progress : callable, optional
+        Called as ``progress(what, share)``.
+
+    Returns
+    -------
+    Evidence
+
+    Raises
+    ------
+    RankstatsError
+        If something cannot be read or does not fit together.
+    """
+    if plan.scores and plan.runs:
+        raise PlanError("give either runs or scores, not both")
+    if plan.scores:
+        return _from_scores(plan)
+    if not plan.runs or plan.qrels is None:
+        raise PlanError("runs need judgments: give --qrels FILE and the runs, or --scores FILE")
+    return _from_runs(plan, progress or (lambda what, share: None))
+
+
+def _from_runs(plan: Plan, progress: Progress) -> Evidence:
+    measures = parse_measures(plan.wanted_measures)
+    assert plan.qrels is not None
+    progress("judgments", 0.0)
+    judged = read_judgments(plan.qrels, plan.policies, id_column=plan.columns.query_id, grade_column=plan.columns.grade)
+    table = _query_table(plan)
+    hits: list[Hits] = []
+    audits: list[ReadAudit] = []
+    for i, (name, path) in enumerate(plan.runs):
+        progress(f"reading {name}", 0.6 * i / len(plan.runs))
+        run = read_run(path, name, plan.policies)
+        hits.append(make_hits(judged.table, run.table, plan.policies, depth=DEPTH))
+        audits.append(run.audit)
+        _check_overlap(judged.table, hits[-1], path)
+    progress("measures", 0.6)
+    scores = Scores(
+        evaluate_systems(measures, judged.table, hits, plan.policies),
+        judged.table.query_ids,
+        tuple(name for name, _ in plan.runs),
+        tuple(measure.info() for measure in measures),
+    )
+    sources = (*judged.audit.sources, *(source for audit in audits for source in audit.sources), *table.sources)
+    evidence = _with_table(plan, scores, table.queries, sources)
+    audit = _audit_runs(evidence, judged.table, judged.audit, hits, audits)
+    systems = tuple(System(name, path) for name, path in plan.runs)
+    return replace(evidence, systems=systems, judgments=judged.table, hits=tuple(hits), audit=audit)
+
+
+def _from_scores(plan: Plan) -> Evidence:
+    read = read_scores(plan.scores, measures=plan.measures, id_column=plan.columns.query_id)
+    scores = _described(_selected(read.table.scores, plan.measures))
+    given = _query_table(plan)
+    queries = given.queries if given.queries is not None else read.table.queries
+    evidence = _with_table(plan, scores, queries, (*read.audit.sources, *given.sources))
+    source = ", ".join(plan.scores)
+    audit = _audit_scores(evidence, read)
+    return replace(evidence, systems=tuple(System(name, source) for name in scores.systems), audit=audit)
+
+
+def _selected(scores: Scores, wanted: Sequence[str]) -> Scores:
+    """Keep the wanted measures, in the wanted order."""
+    if not wanted:
+        return scores
+    names = [info.name for info in scores.measures]
+    places = []
+    for text in wanted:
+        name = text if text in names else canonical_name(text)
+        if name not in names:
+            raise PlanError(
+                f"the scores hold no measure {text!r} (they hold {', '.join(names)})" + did_you_mean(text, names)
+            )
+        places.append(names.index(name))
+    return replace(
+        scores, values=scores.values[:, :, places], measures=tuple(scores.measures[place] for place in places)
+    )
+
+
+def _described(scores: Scores) -> Scores:
+    """Give measures that rankstats knows by name their definition; others are columns of the user's."""
+    infos = []
+    for info in scores.measures:
+        try:
+            known = parse_measure(info.name).info()
+        except RankstatsError:
+            known = MeasureInfo(info.name, info.name, {"formula": "ready-made values, as given"})
+        infos.append(known if known.name == info.name else replace(info, definition={"formula": "ready-made values"}))
+    return replace(scores, measures=tuple(infos))
+
+
+def canonical_name(text: str) -> str:
+    """Return the name that a spelling of a measure stands for, or the text itself."""
+    try:
+        return parse_measure(text).name
+    except RankstatsError:
+        return text
+
+
+def _query_table(plan: Plan) -> _Table:
+    if plan.queries is None:
+        return _Table(None, ())
+    columns = plan.columns
+    read = read_queries(plan.queries, id_column=columns.query_id, text=columns.text, frequency=columns.frequency)
+    return _Table(read.table, read.audit.sources)
+
+
+def _with_table(plan: Plan, scores: Scores, queries: Queries | None, sources: Sequence[Source]) -> Evidence:
+    row = SegmentData.align(scores.query_ids, queries, None).row
+    if queries is not None and (row < 0).all():
+        raise PlanError(
+            f"none of the {len(scores.query_ids)} judged queries is in the query table "
+            f"(judged: {scores.query_ids[0]!r}; table: {queries.query_ids[0]!r}); name its id column with --id COLUMN"
+        )
+    weights = _weights(plan.columns.weight, queries, row, scores.query_ids)
+    return Evidence(
+        scores=scores,
+        systems=(),
+        judgments=None,
+        hits=(),
+        queries=queries,
+        row=row,
+        weights=weights,
+        weights_name=plan.columns.weight,
+        audit={},
+        sources=tuple(sources),
+    )
+
+
+def _weights(
+    name: str | None, queries: Queries | None, row: NDArray[np.int64], query_ids: Sequence[str]
+) -> NDArray[np.float64] | None:
+    if name is None:
+        return None
+    if queries is None:
+        raise PlanError(f"--weights {name} needs a query table; give one with --queries FILE")
+    if name not in queries.columns:
+        listed = ", ".join(queries.columns)
+        raise PlanError(
+            f"--weights {name}: the query table has no such column ({listed})" + did_you_mean(name, queries.columns)
+        )
+    column = queries.columns[name]
+    if column.dtype.kind != "f":
+        raise PlanError(f"--weights {name}: the column does not hold numbers only")
+    weights = np.where(row >= 0, column[row], np.nan)
+    lacking = [query_ids[q] for q in np.flatnonzero(np.isnan(weights)).tolist()]
+    if lacking:
+        raise PlanError(
+            f"--weights {name}: {len(lacking)} of {len(query_ids)} judged queries have no weight "
+            f"({', '.join(lacking[:5])}); add them to the query table, with 0 to leave them out"
+        )
+    if (weights < 0).any() or not (weights > 0).any():
+        raise PlanError(f"--weights {name}: weights are 0 or more, and at least one is above 0")
+    return np.asarray(weights, dtype=np.float64)
+
+
+def _check_overlap(judgments: Judgments, hits: Hits, path: str) -> None:
+    if not (hits.returned > 0).any():
+        theirs = hits.unknown_queries[0] if hits.unknown_queries else ""
+        raise InputError(
+            f"answers none of the {judgments.n_queries} judged queries: its query ids look like {theirs!r}, "
+            f"those of the judgments like {judgments.query_ids[0]!r}; check that the files belong together",
+            path,
+        )
+
+
+def _audit_runs(
+    evidence: Evidence,
+    judgments: Judgments,
+    read: ReadAudit,
+    hits: Sequence[Hits],
+    runs: Sequence[ReadAudit],
+) -> dict[str, Any]:
+    ids = judgments.query_ids
+    audit = _audit_common(evidence)
+    audit["queries"] |= {
+        "judged": len(ids),
+        "without_relevant": int((judgments.relevant() == 0).sum()),
+        "missing": {hit.system: [ids[q] for q in np.flatnonzero(hit.returned == 0)] for hit in hits},
+        "unknown": {hit.system: len(hit.unknown_queries) for hit in hits},
+    }
+    audit["rows"] = {
+        "judgments": read.rows,
+        "runs": {hit.system: audit_.rows for hit, audit_ in zip(hits, runs, strict=True)},
+    }
+    audit["duplicates"] = {
+        "judgments": read.duplicates,
+        "documents": {hit.system: audit_.duplicates for hit, audit_ in zip(hits, runs, strict=True)},
+    }
+    audit["ties"] = {
+        hit.system: {"queries": int((hit.tied > 0).sum()), "documents": int(hit.tied.sum())} for hit in hits
+    }
+    audit["unjudged_at"] = {str(DEPTH): {hit.system: unjudged_share(hit, DEPTH) for hit in hits}}
+    return audit
+
+
+def unjudged_share(hits: Hits, depth: int) -> float | None:
+    """Return the share of unjudged documents among the first `depth` of all judged queries' lists."""
+    shown = int(np.minimum(hits.returned, depth).sum())
+    judged = int((hits.rank <= depth).sum())
+    return (shown - judged) / shown if shown else None
+
+
+def _audit_scores(evidence: Evidence, read: Read[ScoresInput]) -> dict[str, Any]:
+    scores = evidence.scores
+    audit = _audit_common(evidence)
+    audit["queries"] |= {
+        "judged": len(scores.query_ids),
+        "without_relevant": 0,
+        "missing": {system: list(read.table.missing.get(system, ())) for system in scores.systems},
+        "unknown": dict.fromkeys(scores.systems, 0),
+        "undefined_values": {
+            system: int(np.isnan(scores.values[:, s]).sum()) for s, system in enumerate(scores.systems)
+        },
+    }
+    audit["rows"] = {"judgments": 0, "runs": {}, "scores": read.audit.rows, "mean_rows_left_out": read.audit.mean_rows}
+    audit["duplicates"] = {"judgments": 0, "documents": {}}
+    audit["ties"] = {}
+    audit["unjudged_at"] = {}
+    return audit
+
+
+def _audit_common(evidence: Evidence) -> dict[str, Any]:
+    scores, queries = evidence.scores, evidence.queries
+    defined = scores.defined()
+    used = {query_id for query_id, r in zip(scores.query_ids, evidence.row.tolist(), strict=True) if r >= 0}
+    return {
+        "queries": {"scored": int(defined.any(axis=1).sum())},
+        "undefined": {info.name: int((~defined[:, m]).sum()) for m, info in enumerate(scores.measures)},
+        "query_table": None
+        if queries is None
+        else {
+            "rows": len(queries.query_ids),
+            "judged_without_row": int((evidence.row < 0).sum()),
+            "rows_without_judgments": len(queries.query_ids) - len(used),
+        },
+    }

@@ -1,0 +1,218 @@
+"""Compares: evidence and plan in, a finished Comparison out."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstats import stats
+from rankstats.comparison.agreement import make_agreement
+from rankstats.comparison.checks import Findings, check_evidence
+from rankstats.comparison.collecting import Progress, canonical_name, collect
+from rankstats.comparison.differences import analyse
+from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.lists import documents_to_judge, extreme_queries, shown_lists
+from rankstats.comparison.pairs import choose_pairs
+from rankstats.comparison.result import Comparison, Interval, Query, Score, Segment
+from rankstats.comparison.segments import Attribute, SegmentData, make_attributes, too_few
+from rankstats.comparison.verdicts import make_verdicts
+from rankstats.errors import PlanError, did_you_mean
+from rankstats.plan import Plan
+from rankstats.tables import Scores, exact_mean
+
+_VERSIONS = ("rankstats", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "jinja2")
+
+
+def compare(plan: Plan, *, argv: Sequence[str] = (), progress: Progress | None = None) -> Comparison:
+    """Read what a plan names and compare.
+
+    Parameters
+    ----------
+    plan : Plan
+        Inputs, measures, pairs, segments and statistics.
+    argv : sequence of str
+        The command, for the reproduction section.
+    progress : callable, optional
+        Called as ``progress(what, share)``.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    RankstatsError
+        If something cannot be read, or plan and data do not fit together.
+    """
+    return compare_evidence(collect(plan, progress=progress), plan, argv=argv, progress=progress)
+
+
+def compare_evidence(
+    evidence: Evidence, plan: Plan, *, argv: Sequence[str] = (), progress: Progress | None = None
+) -> Comparison:
+    """Compare what was collected; parameters as in `compare`."""
+    report = progress or (lambda what, share: None)
+    scores = evidence.scores
+    primary = primary_measures(plan, scores)
+    pairs = choose_pairs(plan, scores, scores.measures[primary[0]].name)
+    attributes = _attributes(plan, evidence)
+    report("tests", 0.7)
+    analysis = analyse(evidence, plan, pairs, primary, attributes)
+    report("agreement and checks", 0.9)
+    verdicts = make_verdicts(analysis.confirmatory, {info.name: info for info in scores.measures}, plan.alpha)
+    warnings = check_evidence(
+        Findings(
+            evidence,
+            plan,
+            analysis.confirmatory,
+            analysis.plain,
+            verdicts,
+            analysis.heterogeneity,
+            analysis.carried_by,
+        )
+    )
+    shown = extreme_queries(scores, pairs, primary)
+    report("report", 0.95)
+    return Comparison(
+        title=plan.title or _title(scores, pairs),
+        baseline=scores.systems[pairs[0][0]] if plan.compare != "all-pairs" else None,
+        primary=tuple(scores.measures[m].name for m in primary),
+        alpha=plan.alpha,
+        compare=plan.compare,
+        weights=evidence.weights_name,
+        systems=evidence.systems,
+        measures=scores.measures,
+        queries=_queries(evidence, attributes),
+        scores_table=scores,
+        segments=_segments(attributes),
+        lists=shown_lists(evidence.hits, scores, shown),
+        scores=_scores(evidence, plan, attributes),
+        differences=analysis.differences,
+        families=analysis.families,
+        distributions=analysis.distributions,
+        heterogeneity=analysis.heterogeneity,
+        agreement=make_agreement(scores, evidence.hits, pairs),
+        audit=evidence.audit,
+        warnings=warnings,
+        verdict=verdicts,
+        reproduction=_reproduction(evidence, plan, argv),
+        to_judge=documents_to_judge(evidence.hits, scores, pairs, evidence.query_weights) if evidence.hits else (),
+    )
+
+
+def primary_measures(plan: Plan, scores: Scores) -> tuple[int, ...]:
+    """Return the indices of the primary measures, in the order of the measures.
+
+    Raises
+    ------
+    PlanError
+        If one is not among the measures.
+    """
+    names = [info.name for info in scores.measures]
+    chosen = set()
+    for text in plan.primary:
+        name = text if text in names else canonical_name(text)
+        if name not in names:
+            raise PlanError(
+                f"primary measure {text!r} is not among the measures ({', '.join(names)})" + did_you_mean(text, names)
+            )
+        chosen.add(names.index(name))
+    return tuple(sorted(chosen)) or (0,)
+
+
+def _title(scores: Scores, pairs: Sequence[tuple[int, int]]) -> str:
+    if len(scores.systems) == 2:
+        b, s = pairs[0]
+        return f"{scores.systems[s]} against {scores.systems[b]}"
+    return f"Comparison of {len(scores.systems)} systems"
+
+
+def _attributes(plan: Plan, evidence: Evidence) -> tuple[Attribute, ...]:
+    relevant = None if evidence.judgments is None else evidence.judgments.relevant()
+    data = SegmentData(evidence.scores.query_ids, evidence.queries, evidence.row, relevant)
+    return make_attributes(plan.segments, data)
+
+
+def _queries(evidence: Evidence, attributes: Sequence[Attribute]) -> tuple[Query, ...]:
+    columns = {} if evidence.queries is None else {k: v.tolist() for k, v in evidence.queries.columns.items()}
+    names = {}
+    if evidence.queries is not None:
+        names = {evidence.queries.text: "text", evidence.queries.frequency: "frequency"}
+    rows = []
+    for q, query_id in enumerate(evidence.scores.query_ids):
+        r = int(evidence.row[q])
+        known: dict[str, Any] = {names.get(k, k): column[r] for k, column in columns.items()} if r >= 0 else {}
+        for attribute in attributes:
+            known.setdefault(attribute.name, attribute.values[int(attribute.code[q])])
+        rows.append(Query(query_id, float(evidence.query_weights[q]), known))
+    return tuple(rows)
+
+
+def _segments(attributes: Sequence[Attribute]) -> tuple[Segment, ...]:
+    return tuple(
+        Segment(
+            attribute.name,
+            value,
+            attribute.labels[value],
+            n := int(attribute.members(value).sum()),
+            float(attribute.share[k]),
+            attribute.share_of,
+            too_few(n),
+        )
+        for attribute in attributes
+        for k, value in enumerate(attribute.values)
+    )
+
+
+def _scores(evidence: Evidence, plan: Plan, attributes: Sequence[Attribute]) -> tuple[Score, ...]:
+    scores = evidence.scores
+    everyone = np.ones(len(scores.query_ids), dtype=bool)
+    groups: list[tuple[dict[str, str] | None, NDArray[np.bool_]]] = [(None, everyone)]
+    groups += [({"attribute": a.name, "value": v}, a.members(v)) for a in attributes for v in a.values]
+    defined = scores.defined()
+    return tuple(
+        row
+        for segment, members in groups
+        for m in range(len(scores.measures))
+        for row in _means(evidence, plan, m, defined[:, m] & members, segment)
+    )
+
+
+def _means(
+    evidence: Evidence, plan: Plan, m: int, kept: NDArray[np.bool_], segment: dict[str, str] | None
+) -> list[Score]:
+    """Means of all systems over some queries; the interval is of the weighted mean where there are weights."""
+    scores = evidence.scores
+    values = scores.values[kept, :, m]
+    weights = None if evidence.weights is None else evidence.weights[kept]
+    counts = weights is None or bool((weights > 0).any())
+    spread = stats.mean_interval(values, weights=weights if counts else None, alpha=plan.alpha)
+    level = 1 - plan.alpha
+    return [
+        Score(
+            system,
+            scores.measures[m].name,
+            segment,
+            int(kept.sum()),
+            exact_mean(values[:, s]),
+            None if weights is None else exact_mean(values[:, s], weights),
+            Interval.from_ends(float(spread.low[s]), float(spread.high[s]), level, "t") if counts else None,
+        )
+        for s, system in enumerate(scores.systems)
+    ]
+
+
+def _reproduction(evidence: Evidence, plan: Plan, argv: Sequence[str]) -> dict[str, Any]:
+    return {
+        "argv": list(argv),
+        "seed": plan.seed,
+        "resamples": plan.resamples,
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
+        "inputs": [{"name": s.name, "sha256": s.sha256, "bytes": s.size} for s in evidence.sources],
+        "plan": plan.to_dict(),
+    }

@@ -1,0 +1,89 @@
+"""Does a difference change with an attribute? Without this test nobody may read "better only on long queries"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rankstats import stats
+from rankstats.comparison.columns import Column, make_columns, overall_differences
+from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.result import Heterogeneity
+from rankstats.comparison.segments import NONE, Attribute
+from rankstats.comparison.significance import seed_of
+from rankstats.conventions import SMALLEST_VERDICT_N
+from rankstats.plan import Plan
+from rankstats.stats import Differences
+
+
+def attribute_tests(
+    evidence: Evidence, plan: Plan, pairs: Sequence[tuple[int, int]], attributes: Sequence[Attribute]
+) -> tuple[Heterogeneity, ...]:
+    """Test every attribute, measure and pair by permuting the segment labels over the queries.
+
+    Queries without a value of the attribute are left out. The p-values of all attributes, measures and pairs are
+    corrected together by Benjamini and Hochberg's procedure.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The values.
+    plan : Plan
+        Resamples and seed.
+    pairs : sequence of (int, int)
+        Baseline and system indices.
+    attributes : sequence of Attribute
+        The segments.
+    """
+    if not attributes:
+        return ()
+    columns = make_columns(evidence.scores, pairs, ())
+    differences = overall_differences(evidence, columns, weighted=False)
+    rows = [row for attribute in attributes for row in _one(evidence, plan, attribute, columns, differences)]
+    p_values = np.array([math.nan if row.p_value is None else row.p_value for row in rows])
+    adjusted = stats.adjust(p_values, "bh")
+    return tuple(
+        replace(row, p_adjusted=None if math.isnan(p) else p) for row, p in zip(rows, adjusted.tolist(), strict=True)
+    )
+
+
+def _one(
+    evidence: Evidence, plan: Plan, attribute: Attribute, columns: Sequence[Column], differences: Differences
+) -> list[Heterogeneity]:
+    scores = evidence.scores
+    labelled = np.array([value != NONE for value in attribute.values])[attribute.code]
+    result = stats.heterogeneity_test(
+        differences.within(labelled), attribute.code, resamples=plan.resamples, rng=seed_of(plan, "labels")
+    )
+    means = [differences.within(attribute.members(value)) for value in attribute.values if value != NONE]
+    return [
+        Heterogeneity(
+            measure=scores.measures[column.measure].name,
+            baseline=scores.systems[column.baseline],
+            system=scores.systems[column.system],
+            attribute=attribute.name,
+            label=attribute.name,
+            weighting=None,
+            segments=int(result.segments[c]),
+            n=int(result.n[c]),
+            statistic=_defined(result.statistic[c]),
+            p_value=_defined(result.p_value[c]),
+            p_adjusted=None,
+            q=_defined(result.cochran_q[c]),
+            i_squared=_defined(result.i_squared[c]),
+            reversal=_reversal(c, differences, means),
+        )
+        for c, column in enumerate(columns)
+    ]
+
+
+def _reversal(c: int, pooled: Differences, segments: Sequence[Differences]) -> bool:
+    """Whether a segment of enough queries has the opposite sign of all queries together."""
+    return any(segment.n[c] >= SMALLEST_VERDICT_N and segment.mean[c] * pooled.mean[c] < 0 for segment in segments)
+
+
+def _defined(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,63 @@
+"""What a reader counted: the audit of what was read and of what was left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar
+
+from rankstats.tables.judgments import Source
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAudit:
+    """Counts of one reading; nothing is left out without being counted here.
+
+    Attributes
+    ----------
+    sources : tuple of Source
+        The files that were read, with digest and size, in the order given.
+    rows : int
+        Rows that stand in the table.
+    blank_lines : int
+        Lines that hold white space only.
+    comment_lines : int
+        Lines of qrels or of trec_eval output that hold no judgment or value: comments, ``runid``, ``relstring``.
+    duplicates : int
+        Rows that a policy merged into another row of the same query and document.
+    mean_rows : int
+        Rows of the query ``all`` in score files: means, not values of a query.
+    undefined : int
+        Empty cells of score files.
+    """
+
+    sources: tuple[Source, ...]
+    rows: int
+    blank_lines: int = 0
+    comment_lines: int = 0
+    duplicates: int = 0
+    mean_rows: int = 0
+    undefined: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts by name, and the sources as dictionaries with name, sha256 and bytes."""
+        counts = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sources"}
+        sources = [{"name": s.name, "sha256": s.sha256, "bytes": s.size} for s in self.sources]
+        return {"sources": sources, **counts}
+
+
+@dataclass(frozen=True, slots=True)
+class Read(Generic[T_co]):
+    """A table and the audit of its reading: what every reader returns.
+
+    Attributes
+    ----------
+    table : Judgments, Ranking, Queries or ScoresInput
+        What was read.
+    audit : ReadAudit
+        What was counted on the way.
+    """
+
+    table: T_co
+    audit: ReadAudit

@@ -1,0 +1,177 @@
+"""CSV and TSV files, with a header row or without.
+
+Cells are text. The delimiter is the first line's tab, else its comma, else its semicolon. In tab-separated files quotes
+are ordinary characters; elsewhere they enclose cells, which may then hold delimiters and line ends.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from rankstats.inputs.columns import folded
+from rankstats.inputs.fields import with_newlines
+from rankstats.inputs.files import StoredFile
+from rankstats.inputs.table_file import TableFile
+
+BLOCK_BYTES = 1 << 22
+_MARKS = "\t,;"
+
+
+def delimiter_of(line: bytes) -> str | None:
+    """Return the delimiter of a table from one of its lines, or None if there is none."""
+    return next((mark for mark in _MARKS if mark.encode() in line), None)
+
+
+def first_line(data: bytes, comment: bytes | None = None) -> bytes:
+    """Return the first line that is not blank and does not begin with `comment`; empty if there is none."""
+    for line in io.BytesIO(data):
+        text = line.strip(b"\r\n")
+        if text.strip() and not (comment and text.startswith(comment)):
+            return text
+    return b""
+
+
+def cells_of(line: bytes) -> list[str]:
+    """Return the cells of a line."""
+    return [cell.strip() for cell in next(_reader(line.decode("utf-8", "replace"), delimiter_of(line) or ","), [])]
+
+
+def has_known_name(cells: Iterable[str], known: Iterable[str]) -> bool:
+    """Return whether one of the cells is a known column name."""
+    names = {folded(name) for name in known}
+    return any(folded(cell) in names for cell in cells)
+
+
+def read_delimited(file: StoredFile, headerless: Sequence[str] | None) -> TableFile:
+    """Read a CSV or TSV file; `headerless` names the columns of one without a header row.
+
+    Raises
+    ------
+    InputError
+        With file and line: a row with another number of cells than the header, two columns of one name, bytes that
+        are not UTF-8.
+    """
+    data = with_newlines(file.data)
+    delimiter = delimiter_of(first_line(data)) or ","
+    quoted = delimiter != "\t" and b'"' in data
+    names, start = (headerless, 0) if headerless else _header(file, data, delimiter)
+    table = _parse(data[start:], delimiter, names, quoted) if data[start:].strip() else _no_rows(names)
+    if table is None:
+        return _from_records(file, data, delimiter, names, headerless is None)
+
+    def line_of(row: int) -> int:
+        records = _records(file, data, delimiter)
+        return next(itertools.islice(records, row + (headerless is None), None))[0]
+
+    columns = {
+        name: pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
+        for name, column in zip(names, table.columns, strict=True)
+    }
+    return TableFile(file, columns, line_of, _count_blank(data, delimiter))
+
+
+def _reader(text: str, delimiter: str) -> Any:
+    lines = io.StringIO(text, newline="\n")
+    if delimiter == "\t":
+        return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    return csv.reader(lines, delimiter=delimiter)
+
+
+def _count_blank(data: bytes, delimiter: str) -> int:
+    if b"\n\n" not in data and not data.startswith(b"\n"):
+        return 0
+    return sum(not record for record in _reader(data.decode(), delimiter))
+
+
+def _records(file: StoredFile, data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the records that are not blank, with the line in which each begins."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise file.error("is not UTF-8 text; save the file as UTF-8", line) from None
+    reader = _reader(text, delimiter)
+    line = 1
+    try:
+        for record in reader:
+            if record and (len(record) > 1 or record[0].strip()):
+                yield line, record
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise file.error(f"cannot be read as a table ({error}); is a quote left open?", line) from None
+
+
+def _header(file: StoredFile, data: bytes, delimiter: str) -> tuple[list[str], int]:
+    """Return the column names and the offset of the first row."""
+    records = _records(file, data, delimiter)
+    line, cells = next(records)
+    names = [cell.strip() or f"column {i}" for i, cell in enumerate(cells, 1)]
+    for name in names:
+        if names.count(name) > 1:
+            raise file.error(f"two columns are named {name!r}; rename one", line)
+    return names, _offset_after(data, line + sum(cell.count("\n") for cell in cells))
+
+
+def _offset_after(data: bytes, lines: int) -> int:
+    offset = 0
+    for _ in range(lines):
+        end = data.find(b"\n", offset)
+        if end < 0:
+            return len(data)
+        offset = end + 1
+    return offset
+
+
+def _no_rows(names: Sequence[str]) -> pa.Table:
+    return pa.table({name: pa.array([], pa.string()) for name in names})
+
+
+def _parse(data: bytes, delimiter: str, names: Sequence[str], quoted: bool) -> pa.Table | None:
+    stream: Any = pa.BufferReader(data)
+    try:
+        return pa.csv.read_csv(
+            stream,
+            pa.csv.ReadOptions(column_names=list(names), block_size=BLOCK_BYTES),
+            pa.csv.ParseOptions(
+                delimiter=delimiter,
+                quote_char='"' if quoted else False,
+                double_quote=quoted,
+                newlines_in_values=quoted,
+            ),
+            pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), null_values=[], strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+
+
+def _from_records(file: StoredFile, data: bytes, delimiter: str, names: Sequence[str], header: bool) -> TableFile:
+    """Read record by record: raises at the first fault, and reads right what pyarrow refuses without one."""
+    lines: list[int] = []
+    rows: list[list[str]] = []
+    for number, (line, record) in enumerate(_records(file, data, delimiter)):
+        if header and number == 0:
+            continue
+        if len(record) != len(names):
+            raise file.error(_wrong_width(record, names, delimiter), line)
+        lines.append(line)
+        rows.append(record)
+    columns: dict[str, pa.Array[Any]] = {
+        name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(names)
+    }
+    return TableFile(file, columns, lines.__getitem__, _count_blank(data, delimiter))
+
+
+def _wrong_width(record: Sequence[str], names: Sequence[str], delimiter: str) -> str:
+    problem = f"{len(record)} cell{'s' * (len(record) != 1)} where {len(names)} are expected ({', '.join(names)})"
+    if delimiter == "\t" and any(cell.startswith('"') for cell in record):
+        problem += "; quotes do not enclose cells in a tab-separated file, so write it as CSV"
+    return problem

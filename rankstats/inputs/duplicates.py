@@ -1,0 +1,99 @@
+"""Finds documents that stand twice in the list of one query: by 64-bit hashes, then exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_ODD_TOO = np.uint64(0xD6E8FEB86659FD93)
+_HALF = np.uint64(32)
+_LOWEST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
+
+
+def repeated_rows(query: NDArray[np.int32], doc_ids: pa.ChunkedArray[Any]) -> list[list[int]]:
+    """Return groups of rows that share query and document, each ascending, ordered by their second row.
+
+    Equal pairs have equal hashes, so no pair is missed; groups of equal hashes are compared as text, so none is
+    invented.
+
+    Parameters
+    ----------
+    query : ndarray of int32, shape (N,)
+        Query of each row.
+    doc_ids : pyarrow.ChunkedArray of string, shape (N,)
+        Document of each row.
+
+    Examples
+    --------
+    >>> repeated_rows(np.array([0, 0, 1], np.int32), pa.chunked_array([["d1", "d1", "d1"]]))
+    [[0, 1]]
+    """
+    hashes = np.concatenate([_hashes_of_ends(chunk) for chunk in doc_ids.chunks])
+    hashes ^= query.astype(np.uint64) * _ODD_TOO
+    rows = _rows_with_shared_hash(hashes)
+    if not len(rows):
+        return []
+    candidates = pa.concat_arrays(doc_ids.take(rows).chunks)
+    hashes = _hashes_of_all(candidates) ^ (query[rows].astype(np.uint64) * _ODD_TOO)
+    again = _rows_with_shared_hash(hashes)
+    groups: dict[tuple[int, str], list[int]] = {}
+    documents: list[Any] = candidates.take(again).to_pylist()
+    for row, number, document in zip(rows[again].tolist(), query[rows[again]].tolist(), documents, strict=True):
+        groups.setdefault((number, document), []).append(row)
+    return sorted((group for group in groups.values() if len(group) > 1), key=lambda group: group[1])
+
+
+def _rows_with_shared_hash(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:
+    ordered = np.sort(hashes)
+    shared = ordered[1:][ordered[1:] == ordered[:-1]]
+    return np.flatnonzero(np.isin(hashes, shared)) if len(shared) else np.empty(0, np.intp)
+
+
+def _bytes_and_offsets(chunk: pa.Array[Any]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Return the eight bytes that begin at each byte of the strings, and where the strings begin and end in them."""
+    buffers: list[Any] = chunk.buffers()
+    _, offset_buffer, byte_buffer = buffers
+    offsets = np.frombuffer(offset_buffer, np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+    first, last = int(offsets[0]), int(offsets[-1])
+    content = np.zeros(last - first + 16, np.uint8)  # eight bytes of room before and after
+    if last > first:
+        content[8:-8] = np.frombuffer(byte_buffer, np.uint8)[first:last]
+    words: NDArray[np.uint64] = np.ndarray((len(content) - 7,), "<u8", content, strides=(1,))
+    return words, offsets.astype(np.int64) - (first - 8)
+
+
+def _hashes_of_ends(chunk: pa.Array[Any]) -> NDArray[np.uint64]:
+    """Mix the first and the last eight bytes of each string, where ids differ most, with its length."""
+    words, offsets = _bytes_and_offsets(chunk)
+    lengths = np.diff(offsets)
+    hashes = words[offsets[:-1]]
+    shortest, longest = lengths.min(initial=8), lengths.max(initial=0)
+    if shortest < 8:
+        hashes &= _LOWEST_BYTES[np.minimum(lengths, 8)]
+    if longest > 8:
+        last = words[offsets[1:] - 8]
+        if shortest < 8:
+            last[lengths < 8] = 0  # they begin in the neighbour
+        last *= _ODD_TOO
+        hashes += last
+    hashes += lengths.astype(np.uint64)
+    hashes *= _ODD
+    hashes ^= hashes >> _HALF
+    return hashes
+
+
+def _hashes_of_all(chunk: pa.Array[Any]) -> NDArray[np.uint64]:
+    """Mix all bytes of each string, eight at a time, with its length."""
+    words, offsets = _bytes_and_offsets(chunk)
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    hashes = lengths.astype(np.uint64) * _ODD
+    for begin in range(0, int(lengths.max(initial=0)), 8):
+        rows = np.flatnonzero(lengths > begin)
+        word = words[starts[rows] + begin] & _LOWEST_BYTES[np.minimum(lengths[rows] - begin, 8)]
+        mixed = (hashes[rows] ^ word) * _ODD
+        hashes[rows] = mixed ^ (mixed >> _HALF)
+    return hashes

@@ -1,0 +1,310 @@
+"""White-space separated files (TREC runs and qrels) to columns.
+
+A file whose fields are separated by single spaces or single tabs goes straight to pyarrow's parallel CSV reader. Any
+other white space is first normalised, with array operations. Only a file that is still refused is walked line by line,
+to name the line; so the common case costs little and the message is exact.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from rankstats.inputs.files import StoredFile
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""A decimal number; no NaN, no infinity, no hexadecimal or grouped digits."""
+
+BLOCK_BYTES = 1 << 22
+SCAN_BYTES = 1 << 18  # fits in the second-level cache
+_WHITE_BYTES = b" \t\n\r\v\f"
+_IS_WHITE = np.isin(np.arange(256), np.frombuffer(_WHITE_BYTES, np.uint8))
+_SPACE, _TAB, _NEWLINE = 32, 9, 10
+
+Contents = bytes | mmap.mmap
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The fields of a line.
+
+    Attributes
+    ----------
+    kind : str
+        What the file is, for messages: 'a TREC run'.
+    names : tuple of str
+        The fields in order, as messages call them.
+    query, document : int
+        Positions of the ids.
+    numbers : tuple of int
+        Positions of the numbers to read.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    query: int
+    document: int
+    numbers: tuple[int, ...]
+
+    @property
+    def expected(self) -> str:
+        """The end of messages about a wrong number of fields."""
+        return f"where {len(self.names)} are expected ({' '.join(self.names)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a file in the order of its lines.
+
+    Attributes
+    ----------
+    query_ids : tuple of str
+        The distinct queries.
+    query : ndarray of int32, shape (N,)
+        Index into `query_ids`.
+    doc_ids : pyarrow.ChunkedArray of string, shape (N,)
+        Document ids.
+    numbers : tuple of ndarray of float64, each of shape (N,)
+        Finite numbers, in the order of the layout.
+    blank_lines : int
+        Lines of white space only.
+    """
+
+    query_ids: tuple[str, ...]
+    query: NDArray[np.int32]
+    doc_ids: pa.ChunkedArray[Any]
+    numbers: tuple[NDArray[np.float64], ...]
+    blank_lines: int
+
+
+def read_columns(file: StoredFile, data: Contents, layout: Layout) -> Columns:
+    """Read the columns of a file whose lines have the fields of `layout`.
+
+    A line is split at white space; where that does not give the right number of fields, a line with exactly one tab
+    fewer than fields is split at its tabs, so that ids of several words survive in tab-separated files.
+
+    Parameters
+    ----------
+    file : StoredFile
+        Named in errors.
+    data : bytes or mmap
+        The contents of the file, with comments blanked.
+    layout : Layout
+        The fields.
+
+    Raises
+    ------
+    InputError
+        At the first line with a wrong number of fields, an unreadable number, or bytes that are not UTF-8.
+    """
+    table = _read_plain(data, layout)
+    if table is not None:
+        return _columns(table, layout, 0)
+    lines = with_newlines(data)
+    for text, separator in _normalised(lines):
+        table = _parse(text, separator, layout)
+        if table is not None:
+            return _columns(table, layout, _count_lines(lines) - table.num_rows)
+    return _walk(file, lines, layout)
+
+
+def lines_of_rows(data: Contents, rows: Iterable[int]) -> list[int]:
+    """Return the lines, counted from 1, at which the given rows (lines that are not blank) stand."""
+    wanted = list(rows)
+    found: dict[int, int] = dict.fromkeys(wanted, 0)
+    for row, (line, _) in enumerate(_rows(with_newlines(data))):
+        if row in found:
+            found[row] = line
+    return [found[row] for row in wanted]
+
+
+def with_newlines(data: Contents) -> bytes:
+    """Return the contents with LF for CRLF and for CR."""
+    return bytes(data).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _rows(data: bytes) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            yield number, line
+
+
+def _count_lines(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n"))
+
+
+def _read_plain(data: Contents, layout: Layout) -> pa.Table | None:
+    """Read a file in which one separator is the only white space within lines, and single; None if it is not that."""
+    first = re.search(rb"\s", data)
+    if first is None or first.group() not in (b" ", b"\t") or first.start() == 0:
+        return None
+    white = _count_single_white(data)
+    if white is None:
+        return None
+    table = _parse(data, first.group(), layout)
+    # each row as pyarrow splits it holds its separators and a line end; anything beyond is other white space
+    expected = 0 if table is None else table.num_rows * len(layout.names) - (data[-1:] != b"\n")
+    return table if white == expected else None
+
+
+def _count_single_white(data: Contents) -> int | None:
+    """Count bytes of white space, or return None where two stand side by side."""
+    array = np.frombuffer(data, np.uint8)
+    count = 0
+    for start in range(0, len(array), SCAN_BYTES):
+        white = array[start : start + SCAN_BYTES + 1] <= _SPACE
+        if np.any(white[1:] & white[:-1]):
+            return None
+        count += int(np.count_nonzero(white[:SCAN_BYTES]))
+    return count
+
+
+def _parse(data: Contents, separator: bytes, layout: Layout) -> pa.Table | None:
+    """Return the columns as pyarrow reads them, or None where it refuses or a number is not finite."""
+    names = [str(i) for i in range(len(layout.names))]
+    query, document = str(layout.query), str(layout.document)
+    numbers = [str(i) for i in layout.numbers]
+    types = {query: pa.dictionary(pa.int32(), pa.string()), document: pa.string()}
+    types |= {number: pa.float64() for number in numbers}
+    stream: Any = pa.BufferReader(pa.py_buffer(data))
+    try:
+        table = pa.csv.read_csv(
+            stream,
+            pa.csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES),
+            pa.csv.ParseOptions(delimiter=separator.decode(), quote_char=False, double_quote=False),
+            pa.csv.ConvertOptions(
+                column_types=types,
+                include_columns=[query, document, *numbers],
+                null_values=[],
+                strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    finite = all(np.isfinite(table.column(number).to_numpy()).all() for number in numbers)
+    return table if finite else None
+
+
+def _columns(table: pa.Table, layout: Layout, blank_lines: int) -> Columns:
+    query: Any = table.column(0).unify_dictionaries()
+    codes = [chunk.indices.to_numpy() for chunk in query.chunks]
+    return Columns(
+        query_ids=tuple(query.chunk(0).dictionary.to_pylist()),
+        query=np.concatenate(codes).astype(np.int32, copy=False),
+        doc_ids=table.column(1),
+        numbers=tuple(table.column(2 + i).to_numpy() for i in range(len(layout.numbers))),
+        blank_lines=blank_lines,
+    )
+
+
+def _normalised(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the text with one separator between fields: first split at white space, then split at tabs."""
+    array = np.frombuffer(data, np.uint8)
+    white = _IS_WHITE[array]
+    begins = white.copy()
+    begins[1:] &= ~white[:-1]
+    starts = np.flatnonzero(begins)
+    ends_line = _holding(starts, array == _NEWLINE)
+    if white[-1]:
+        ends_line[-1] = True
+    yield _split_at_white(array, white, starts, ends_line), b" "
+    text = _split_at_tabs(array, white, starts, ends_line)
+    if not re.search(rb"\A\t|\t\Z|\n\t|\t[\t\n]", text):
+        yield text, b"\t"
+
+
+def _holding(starts: NDArray[np.intp], what: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which runs of white space hold a byte of the kind `what`."""
+    holds = np.zeros(len(starts), bool)
+    holds[np.searchsorted(starts, np.flatnonzero(what), side="right") - 1] = True
+    return holds
+
+
+def _split_at_white(
+    array: NDArray[np.uint8], white: NDArray[np.bool_], starts: NDArray[np.intp], ends_line: NDArray[np.bool_]
+) -> bytes:
+    text = array.copy()
+    text[starts] = np.where(ends_line, _NEWLINE, _SPACE)
+    keep = ~white
+    keep[starts] = True
+    keep[0] = not white[0]
+    return text[keep].tobytes()
+
+
+def _split_at_tabs(
+    array: NDArray[np.uint8], white: NDArray[np.bool_], starts: NDArray[np.intp], ends_line: NDArray[np.bool_]
+) -> bytes:
+    separates = _holding(starts, array == _TAB) | ends_line
+    inside = white.astype(np.int8)
+    run = np.cumsum(np.bincount(starts, minlength=len(array)).astype(np.int32)) - 1
+    inside[white] = ~separates[run[white]]
+    keep = ~white | (array == _TAB) | (array == _NEWLINE) | (inside == 1)
+    return re.sub(rb"\n+", b"\n", array[keep].tobytes())
+
+
+def _walk(file: StoredFile, data: bytes, layout: Layout) -> Columns:
+    """Read line by line: raises at the first fault, and reads right what pyarrow refuses without one."""
+    codes: dict[str, int] = {}
+    query: list[int] = []
+    documents: list[str] = []
+    numbers: list[list[float]] = [[] for _ in layout.numbers]
+    last = 0
+    for row, (line, content) in enumerate(_rows(data)):
+        fields = _fields(file, line, content, layout)
+        for column, position in zip(numbers, layout.numbers, strict=True):
+            column.append(_number(file, line, fields[position], layout.names[position], _header_hint(layout, row)))
+        query.append(codes.setdefault(_text(file, line, fields[layout.query]), len(codes)))
+        documents.append(_text(file, line, fields[layout.document]))
+        last = row + 1
+    return Columns(
+        tuple(codes),
+        np.array(query, np.int32),
+        pa.chunked_array([pa.array(documents, pa.string())]),
+        tuple(np.array(column, np.float64) for column in numbers),
+        _count_lines(data) - last,
+    )
+
+
+def _fields(file: StoredFile, line: int, content: bytes, layout: Layout) -> list[bytes]:
+    fields = content.split()
+    if len(fields) == len(layout.names):
+        return fields
+    at_tabs = [field.strip() for field in content.split(b"\t")]
+    if len(at_tabs) == len(layout.names) and all(at_tabs):
+        return at_tabs
+    count = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+    if len(at_tabs) not in (1, len(fields)):
+        count += f" ({len(at_tabs)} at tabs)"
+    raise file.error(f"{count} {layout.expected}", line)
+
+
+def _number(file: StoredFile, line: int, field: bytes, name: str, hint: str) -> float:
+    text = field.decode("utf-8", "replace")
+    if NUMBER.fullmatch(text):
+        if np.isfinite(value := float(text)):
+            return value
+        raise file.error(f"{name} {text!r} is too large", line)
+    if re.fullmatch(r"[+-]?(?:nan|inf|infinity)", text, re.IGNORECASE):
+        raise file.error(f"{name} {text!r} is not a finite number", line)
+    if NUMBER.fullmatch(text.replace(",", ".")):
+        hint = "; write a decimal point"
+    raise file.error(f"{name} {text!r} is not a number{hint}", line)
+
+
+def _header_hint(layout: Layout, row: int) -> str:
+    return "" if row else f"; {layout.kind} has no header row"
+
+
+def _text(file: StoredFile, line: int, field: bytes) -> str:
+    try:
+        return field.decode()
+    except UnicodeDecodeError:
+        raise file.error(f"{field!r} is not UTF-8 text; save the file as UTF-8", line) from None

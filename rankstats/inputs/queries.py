@@ -1,0 +1,138 @@
+"""The query table: texts, frequencies and other attributes of queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankstats.inputs.audit import Read, ReadAudit
+from rankstats.inputs.columns import FREQUENCY_NAMES, ID_NAMES, TEXT_ID_NAMES, TEXT_NAMES, ColumnNames, folded
+from rankstats.inputs.delimited import cells_of, delimiter_of, first_line
+from rankstats.inputs.fields import NUMBER, with_newlines
+from rankstats.inputs.files import StoredFile
+from rankstats.inputs.formats import is_json, is_parquet, read_table
+from rankstats.inputs.table_file import TableFile
+from rankstats.tables.scores import Queries
+
+_HEADERLESS = ("query_id", "text")
+
+
+def read_queries(
+    path: str | Path, *, id_column: str | None = None, text: str | None = None, frequency: str | None = None
+) -> Read[Queries]:
+    r"""Read a query table: TSV, CSV, JSON lines or Parquet, recognised by its content, plain or compressed.
+
+    The first row of a TSV or CSV file is a header row when no cell of it is a number and one of them is a known or a
+    given column name; with two columns, the first cell must be a known name or one of them a given one. Without a
+    header row there must be two columns: query_id and text.
+
+    The id is query_id, qid, id, _id, topic … or else query, query_text (the text is the id). The text is query, text,
+    query_text, title or question; the frequency is frequency, freq, count, clicks, total_clicks, searches, traffic or
+    volume, if it holds a number: the first of each list that is there. Capitals, hyphens and spaces in names do not
+    matter.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    id_column : str, optional
+        The query id column; used where the table has it, so that one option can serve several files.
+    text, frequency : str, optional
+        The columns of text and frequency.
+
+    Returns
+    -------
+    Read of Queries
+        The table in the order of the file, and the audit. Columns in which every cell that is not empty is a number are
+        float64 (NaN where empty), the others hold str or None. The text column is always text.
+
+    Raises
+    ------
+    InputError
+        With file and line: two rows of one id, an empty id, a row with a wrong number of cells, a frequency that is
+        not a finite number of at least 0. With the file: a column that is missing or ambiguous.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "queries.tsv"
+    >>> _ = path.write_text("qid\tquery\tclicks\n007\tred shoes\t12\n")
+    >>> queries = read_queries(path).table
+    >>> queries.query_ids, queries.text, queries.columns["clicks"].tolist()
+    (('007',), 'query', [12.0])
+    """
+    file = StoredFile(path)
+    named = [name for name in (id_column, text, frequency) if name]
+    headerless = None if _has_header(file, named) else _HEADERLESS
+    table = read_table(file, headerless)
+    names = ColumnNames(table)
+    query_id = names.query_id(None if headerless else id_column)
+    if headerless and text is None:
+        text = "text"
+    text = text if text == query_id else names.optional(TEXT_NAMES, "--text", text, {query_id})
+    if text is None and folded(query_id) in TEXT_ID_NAMES:
+        text = query_id
+    if frequency is None:
+        guess = names.optional(FREQUENCY_NAMES, "--frequency", None, {query_id, text or ""})
+        frequency = guess if guess and table.has_number(guess) else None
+    frequency = frequency and names.named("--frequency", frequency)
+    queries = queries_of_table(table, query_id, text, frequency)
+    return Read(queries, ReadAudit((file.source(),), len(table), table.blank_lines))
+
+
+def queries_of_table(table: TableFile, query_id: str, text: str | None, frequency: str | None) -> Queries:
+    """Make the query table of a table whose columns are known; a text that is the id is a column too."""
+    ids = table.id_list(query_id)
+    _check_distinct(table, ids)
+    columns: dict[str, NDArray[Any]] = {}
+    for name in table.names:
+        if name == text:
+            columns[name] = np.array(table.texts(name).to_pylist(), object)
+        elif name == frequency:
+            columns[name] = _frequencies(table, name)
+        elif name != query_id:
+            columns[name] = table.numbers_or_texts(name)
+    return Queries(tuple(ids), columns, text, frequency)
+
+
+def _has_header(file: StoredFile, named: list[str]) -> bool:
+    if is_parquet(file) or is_json(file):
+        return True
+    first = first_line(with_newlines(file.data))
+    cells = cells_of(first)
+    known = {folded(name) for name in (*ID_NAMES, *TEXT_ID_NAMES, *TEXT_NAMES, *FREQUENCY_NAMES, *named)}
+    is_known = [folded(cell) in known for cell in cells]
+    if any(NUMBER.fullmatch(cell) for cell in cells):
+        has_header = False
+    elif len(cells) == len(_HEADERLESS):
+        has_header = is_known[0] or any(cell in named for cell in cells)
+    else:
+        has_header = any(is_known)
+    if not has_header and len(cells) != len(_HEADERLESS):
+        kind = {"\t": "tab", ",": "comma", ";": "semicolon", None: "tab or comma"}[delimiter_of(first)]
+        if first[:1] in (b"[", b"<"):
+            raise file.error("is JSON or XML, not a table; give TSV, CSV, JSON lines or Parquet")
+        raise file.error(
+            f"no header row ({len(cells)} {kind}-separated cells, none a known column name); write one with a column "
+            "query_id, name the id column with --id, or give two columns, query_id and text"
+        )
+    return has_header
+
+
+def _check_distinct(table: TableFile, ids: list[str]) -> None:
+    rows: dict[str, int] = {}
+    for row, query_id in enumerate(ids):
+        first = rows.setdefault(query_id, row)
+        if first != row:
+            raise table.error(f"query {query_id!r} is listed twice, first in {table.place(first)}; remove one", row)
+
+
+def _frequencies(table: TableFile, name: str) -> NDArray[np.float64]:
+    values = table.numbers(name)
+    if (values < 0).any():
+        row = int(np.argmax(values < 0))
+        raise table.error(f"{name} {values[row]:g} is below 0", row)
+    return values

@@ -1,0 +1,72 @@
+"""Agreement: between measures, between systems, and between a system's ranking and the judges' grades."""
+
+from __future__ import annotations
+
+from rankstats import wording
+from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
+from rankstats.report.means import weighted_means
+from rankstats.report.source import Row, Source
+from rankstats.report.texts import shown
+
+STATISTIC_NAMES = {"kendall_tau_b": "Kendall τ-b", "spearman": "Spearman ρ"}
+_KINDS = {
+    "measures": ("Do the measures order the systems alike?", "systems"),
+    "systems": ("Do two systems find the same queries hard?", "queries"),
+    "grades": ("Does the ranking follow the judges' grades?", "queries"),
+}
+
+
+def agreement(source: Source) -> Section:
+    """Return section 12: agreement by kind, then weighted beside plain means."""
+    blocks: list[Block] = []
+    rows = source.report["agreement"]
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        blocks.append(_table(source, kind, [row for row in rows if row["kind"] == kind]))
+    if blocks:
+        remark = "1 is the same order, 0 none in common, −1 the opposite order. “—” where all values are tied."
+        blocks.append(Paragraph(remark, small=True))
+    weighted = weighted_means(source)
+    heading = "Agreement" if not weighted else "Agreement; weighted and plain means"
+    return Section("agreement", heading if rows else "Weighted and plain means", (*blocks, *weighted))
+
+
+def _table(source: Source, kind: str, rows: list[Row]) -> Table:
+    """One line a comparison, one column a statistic."""
+    caption, counted = _KINDS.get(kind, (f"Agreement of {shown(kind, 40)}", "n"))
+    statistics = tuple(dict.fromkeys(row["statistic"] for row in rows))
+    by_what: dict[tuple[str, ...], dict[str, Row]] = {}
+    for row in rows:
+        by_what.setdefault(tuple(row["what"]), {})[row["statistic"]] = row
+    columns = (
+        Column("what", number=False),
+        *(Column(STATISTIC_NAMES.get(name, shown(name, 40))) for name in statistics),
+        Column(counted),
+    )
+    body = tuple(
+        (
+            Cell(_what(source, kind, what)),
+            *(_value(found.get(name)) for name in statistics),
+            Cell(f"{next(iter(found.values()))['n']:,}"),
+        )
+        for what, found in by_what.items()
+    )
+    return Table(f"agreement-{kind}" if kind in _KINDS else "agreement-other", caption, columns, body)
+
+
+def _value(row: Row | None) -> Cell:
+    if row is None:
+        return Cell(wording.UNDEFINED)
+    interval = "" if row["interval"] is None else _interval(row)
+    return Cell(wording.number(row["value"], 2), note=interval)
+
+
+def _what(source: Source, kind: str, names: tuple[str, ...]) -> str:
+    if kind == "measures":
+        return " and ".join(source.measure_label(m) for m in names)
+    if kind == "systems" and len(names) == 3:
+        return f"{shown(names[1], 60)} and {shown(names[2], 60)}, {source.measure_label(names[0])}"
+    return ", ".join(shown(name, 60) for name in names)
+
+
+def _interval(row: Row) -> str:
+    return " to ".join(wording.number(row["interval"][end], 2) for end in ("low", "high"))

@@ -1,0 +1,84 @@
+"""Axes of differences: ends that show what matters, and round ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from rankstats import wording
+from rankstats.report.blocks import TOO_FEW, Axis, ForestRow
+
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_REACH = 4.0
+"""How many times farther than the overall interval an axis goes before intervals end in arrows."""
+
+
+def difference_axis(rows: Iterable[ForestRow], *, ticks: int = 5, margin: float | None = None) -> Axis:
+    """Return an axis that holds zero, every estimate, and the intervals of all rows with enough queries.
+
+    Parameters
+    ----------
+    rows : iterable of ForestRow
+        The first row is the overall effect.
+    ticks : int
+        About how many ticks.
+    margin : float, optional
+        A margin that has to be visible.
+
+    Examples
+    --------
+    >>> row = ForestRow("all", "9", "", "", "", "", "", True, "better", 0.03, (0.01, 0.05), None)
+    >>> [text for _, text in difference_axis([row]).ticks]
+    ['−0.02', '0', '+0.02', '+0.04', '+0.06']
+    """
+    listed = list(rows)
+    points = [row.value for row in listed if row.value is not None]
+    reached = [e for row in listed if row.tone != TOO_FEW for e in _finite(row.inner) + _finite(row.outer)]
+    overall = [abs(e) for row in listed[:1] for e in _finite(row.inner) + _finite(row.outer)]
+    reach = _REACH * max(overall, default=math.inf)
+    span = [0.0, *points, *(max(-reach, min(reach, e)) for e in reached)]
+    if margin:
+        span += [-margin, margin]
+    low, high = min(span), max(span)
+    if low == high:
+        low, high = -1.0, 1.0
+    width = high - low
+    low, high = min(low - 0.04 * width, -0.15 * width), max(high + 0.04 * width, 0.15 * width)
+    step = _step((high - low) / ticks)
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9) + (1 if _is_quarter(step) else 0))
+    first, last = math.floor(low / step), math.ceil(high / step)
+    # A step that the data hardly enter is left out, so that the marks use the width.
+    if first * step < low - 0.75 * step:
+        first += 1
+    if last * step > high + 0.75 * step:
+        last -= 1
+    values = [i * step for i in range(first, last + 1)]
+    texts = ["0" if v == 0 else wording.signed(v, decimals) for v in values]
+    return Axis(min(low, values[0]), max(high, values[-1]), tuple(zip(values, texts, strict=True)))
+
+
+def plain_ticks(low: float, high: float, ticks: int = 5) -> tuple[tuple[float, str], ...]:
+    """Return round ticks between two ends, without signs.
+
+    Examples
+    --------
+    >>> [text for _, text in plain_ticks(0, 1)]
+    ['0', '0.2', '0.4', '0.6', '0.8', '1.0']
+    """
+    step = _step((high - low) / ticks) if high > low else 1.0
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9) + (1 if _is_quarter(step) else 0))
+    values = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return tuple((v, "0" if v == 0 else wording.number(v, decimals)) for v in values)
+
+
+def _finite(interval: tuple[float, float] | None) -> list[float]:
+    return [] if interval is None else [end for end in interval if math.isfinite(end)]
+
+
+def _step(rough: float) -> float:
+    size = 10.0 ** math.floor(math.log10(rough))
+    return next(s for s in _STEPS if s * size >= rough * 0.999) * size
+
+
+def _is_quarter(step: float) -> bool:
+    return bool(abs(step / 10 ** math.floor(math.log10(step) + 1e-9) - 2.5) < 1e-6)

@@ -1,0 +1,376 @@
+"""What a page is made of: plain frozen dataclasses, no markup. Every renderer reads the same blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+BETTER, WORSE, NOT_SHOWN, EQUIVALENT, TOO_FEW = "better", "worse", "not-shown", "equivalent", "too-few"
+MARKS = {BETTER: "▲", WORSE: "▼", NOT_SHOWN: "●", EQUIVALENT: "◆", TOO_FEW: "○"}
+WORDS = {
+    BETTER: "better",
+    WORSE: "worse",
+    NOT_SHOWN: "not shown",
+    EQUIVALENT: "equivalent",
+    TOO_FEW: "too few",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a table.
+
+    Attributes
+    ----------
+    text : str
+        What is shown.
+    note : str
+        A second, smaller line.
+    tone : str
+        One of the five tones, 'quiet', or empty.
+    mark : str
+        A mark before the text (▲ ▼ ● ◆ ○), or empty.
+    span : int
+        The number of columns that the cell takes.
+    """
+
+    text: str
+    note: str = ""
+    tone: str = ""
+    mark: str = ""
+    span: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its heading, whether it holds numbers, and what it means in one line."""
+
+    label: str
+    number: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with a caption; the first cell of a row is its heading.
+
+    Attributes
+    ----------
+    key : str
+        Unique on the page; the element's id.
+    searchable : bool
+        Whether the script adds sorting and a text filter.
+    folded : bool
+        Whether the table is shown behind its caption (a figure's twin).
+    """
+
+    kind: ClassVar[str] = "table"
+    key: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    searchable: bool = False
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph; `small` for remarks."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: str
+    small: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subheading:
+    """A heading within a section."""
+
+    kind: ClassVar[str] = "subheading"
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A list of terms and what they mean."""
+
+    kind: ClassVar[str] = "terms"
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Program text, shown as it is."""
+
+    kind: ClassVar[str] = "code"
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """One estimate of a forest.
+
+    Attributes
+    ----------
+    label, n, share, difference, interval, p : str
+        The texts of the row.
+    spoken : str
+        The row in words, for readers who do not see the marks.
+    adjusted : bool
+        Whether the p-value is an adjusted one.
+    tone : str
+        One of the five tones.
+    value : float or None
+        The estimate.
+    inner : (float, float) or None
+        The row's own interval; infinite ends are allowed.
+    outer : (float, float) or None
+        The simultaneous interval.
+    first : bool
+        Whether the row starts a group (a little space before it).
+    """
+
+    label: str
+    n: str
+    share: str
+    difference: str
+    interval: str
+    p: str
+    spoken: str
+    adjusted: bool
+    tone: str
+    value: float | None
+    inner: tuple[float, float] | None
+    outer: tuple[float, float] | None
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A horizontal axis of differences: its ends, and ticks with their labels."""
+
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Estimates with intervals on one axis.
+
+    Attributes
+    ----------
+    p_label : str
+        The heading of the p-values.
+    margin : float or None
+        Half the width of the band of equivalence.
+    reference : float or None
+        The overall effect, drawn as a dashed line.
+    higher_is_better : bool
+        Which side of zero is the better one.
+    """
+
+    shape: ClassVar[str] = "forest"
+    rows: tuple[ForestRow, ...]
+    axis: Axis
+    axis_label: str
+    p_label: str
+    margin: float | None = None
+    reference: float | None = None
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeBar:
+    """Better, equal and worse counts of one comparison."""
+
+    label: str
+    better: int
+    equal: int
+    worse: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeBars:
+    """Stacked bars of counts, one a comparison."""
+
+    shape: ClassVar[str] = "outcomes"
+    rows: tuple[OutcomeBar, ...]
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """Per-query differences, sorted from best to worst."""
+
+    shape: ClassVar[str] = "waterfall"
+    differences: tuple[float, ...]
+    axis_label: str
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Per-query values of one system against another."""
+
+    shape: ClassVar[str] = "scatter"
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    x_label: str
+    y_label: str
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Counts of resampled differences, with the observed one and its interval."""
+
+    shape: ClassVar[str] = "distribution"
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    observed: float
+    interval: tuple[float, float] | None
+    tone: str
+    axis_label: str
+
+
+Drawing = Forest | OutcomeBars | Waterfall | Scatter | Distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing, what it says in words, and the table that holds the same numbers."""
+
+    kind: ClassVar[str] = "figure"
+    key: str
+    title: str
+    description: str
+    drawing: Drawing
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document in a list: its rank, its grade in dots and words, and where the other system has it."""
+
+    rank: str
+    doc_id: str
+    grade: str
+    spoken_grade: str
+    move: str
+    tone: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultList:
+    """The top of one system's list for a query."""
+
+    system: str
+    documents: tuple[Document, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A query at which two systems differ most."""
+
+    key: str
+    query_id: str
+    text: str
+    baseline: str
+    system: str
+    difference: str
+    tone: str
+    mark: str
+    facts: str
+    lists: tuple[ResultList, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Queries with the largest differences, largest first."""
+
+    kind: ClassVar[str] = "examples"
+    key: str
+    heading: str
+    baseline: str
+    system: str
+    measure: str
+    examples: tuple[Example, ...]
+
+
+Block = Table | Paragraph | Subheading | Terms | Code | Figure | Examples
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the page; sections without blocks are left out."""
+
+    key: str
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence that answers, with the lines that support it."""
+
+    mark: str
+    tone: str
+    word: str
+    headline: str
+    details: tuple[str, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning: ⚠ and a word, what it means, and where."""
+
+    mark: str
+    word: str
+    severity: str
+    message: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One comparison of the strip: its heading and its forest."""
+
+    heading: str
+    forest: Forest
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The strip on the first screen: the same segments for one comparison or two, on one scale."""
+
+    caption: str
+    key: str
+    panels: tuple[Panel, ...]
+    remarks: tuple[str, ...]
+    has_share: bool
+
+    @property
+    def lines(self) -> tuple[tuple[ForestRow, ...], ...]:
+        """The rows of the table: for each segment, the row of every panel."""
+        return tuple(zip(*(panel.forest.rows for panel in self.panels), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The whole page."""
+
+    title: str
+    facts: tuple[str, ...]
+    decision: Statement | None
+    rules: Table | None
+    statements: tuple[Statement, ...]
+    more_statements: str
+    where: Where | None
+    notices_heading: str
+    notices: tuple[Notice, ...]
+    more_notices: str
+    sections: tuple[Section, ...]

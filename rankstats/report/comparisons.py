@@ -1,0 +1,292 @@
+"""Differences between systems: over all queries, by segment, and as counts of wins and losses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankstats import wording
+from rankstats.report.axis import difference_axis
+from rankstats.report.blocks import (
+    MARKS,
+    TOO_FEW,
+    WORDS,
+    Axis,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Forest,
+    ForestRow,
+    OutcomeBar,
+    OutcomeBars,
+    Paragraph,
+    Section,
+    Subheading,
+    Table,
+)
+from rankstats.report.rows import difference_cells, difference_columns, forest_row, p_of, share_text, tests_line
+from rankstats.report.source import Pair, Row, Segment, Source, pair_label
+from rankstats.report.texts import label, sentence_list, shown
+from rankstats.report.verdict import heterogeneity_words, segment_rows
+
+FIGURES_SHOWN = 8
+"""Pairs beyond this number are in tables only."""
+ROWS_DRAWN = 40
+
+
+def pairwise(source: Source) -> Section:
+    """Return section 4: a forest of all pairs on each primary measure, and a table over all measures."""
+    blocks: list[Block] = []
+    for i, measure in enumerate(source.primary, 1):
+        rows = [row for _, row in source.planned_pairs(measure)]
+        if rows:
+            blocks.append(_pairs_figure(source, measure, rows, f"pairs-{i}"))
+            blocks.append(Paragraph(tests_line(source, rows), small=True))
+    others = [m for m in source.measures if m not in source.primary]
+    rest = [row for m in others for _, row in source.planned_pairs(m)]
+    if rest:
+        heads, against = _pair_heads(rest)
+        body = tuple(
+            difference_cells(source, r, (source.measure_label(r["measure"]), *_pair_names(r, heads)), rest)
+            for r in rest
+        )
+        columns = difference_columns(("measure", *heads), rest)
+        blocks.append(Table("pairs-other", f"The other measures{against}", columns, body))
+        blocks.append(Paragraph(tests_line(source, rest), small=True))
+    return Section("pairwise", "Every comparison", tuple(blocks))
+
+
+def _pair_heads(rows: list[Row]) -> tuple[tuple[str, ...], str]:
+    """Return the heading columns that name a pair, and what the caption adds: one baseline is named once."""
+    baselines = {row["baseline"] for row in rows}
+    if len(baselines) > 1:
+        return ("system", "baseline"), ""
+    return ("system",), f" against {label(baselines.pop())}"
+
+
+def _pair_names(row: Row, heads: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(row[head] for head in heads)
+
+
+def _pairs_figure(source: Source, measure: str, rows: list[Row], key: str) -> Figure:
+    one_baseline = len({row["baseline"] for row in rows}) == 1
+    drawn = tuple(
+        forest_row(source, r, r["system"] if one_baseline else f"{r['system']} − {r['baseline']}") for r in rows
+    )[:ROWS_DRAWN]
+    margin = next((row["margin"] for row in rows if row["margin"] is not None), None)
+    name = source.measure_label(measure)
+    heads, against = _pair_heads(rows)
+    forest = _forest(source, measure, drawn, margin=margin)
+    body = tuple(difference_cells(source, r, _pair_names(r, heads), rows) for r in rows)
+    table = Table(
+        f"{key}-table", f"Differences in {name}{against}", difference_columns(heads, rows), body,
+        folded=True,
+    )  # fmt: skip
+    return Figure(key, f"Differences in {name}{against}", _told(drawn, forest), forest, table)
+
+
+def _forest(
+    source: Source,
+    measure: str,
+    rows: tuple[ForestRow, ...],
+    *,
+    margin: float | None = None,
+    reference: float | None = None,
+) -> Forest:
+    return Forest(
+        rows,
+        difference_axis(rows, margin=margin),
+        f"difference in {source.measure_label(measure)}",
+        p_label="adj. p" if any(row.adjusted for row in rows) else "p",
+        margin=margin,
+        reference=reference,
+        higher_is_better=source.measures[measure]["higher_is_better"],
+    )
+
+
+def _told(rows: tuple[ForestRow, ...], forest: Forest) -> str:
+    side = "right" if forest.higher_is_better else "left"
+    return f"Zero is a vertical line; better is to the {side}. " + "; ".join(row.spoken for row in rows) + "."
+
+
+def matrix(source: Source) -> Section:
+    """Return section 9: every system against every other, where all pairs are compared."""
+    measure = source.primary[0]
+    found = dict(source.planned_pairs(measure))
+    if len(source.systems) < 3 or len({pair[0] for pair in found}) < 2:
+        return Section("matrix", "Systems against each other", ())
+    columns = (Column("system", number=False), *(Column(f"− {label(s, 24)}") for s in source.systems))
+    rows = tuple(
+        (Cell(shown(s, 60)), *(_matrix_cell(source, found, s, other) for other in source.systems))
+        for s in source.systems
+    )
+    caption = f"Difference in {source.measure_label(measure)}: the row's system less the column's, with adjusted p"
+    return Section("matrix", "Systems against each other", (Table("matrix-table", caption, columns, rows),))
+
+
+def _matrix_cell(source: Source, found: dict[Pair, Row], system: str, other: str) -> Cell:
+    forward, backward = found.get((other, system)), found.get((system, other))
+    row = forward or backward
+    if row is None:
+        return Cell("·" if system == other else wording.UNDEFINED, tone="quiet")
+    tone = source.tone(row)
+    value = row["difference"]
+    if forward is None:
+        value = None if value is None else -value
+        tone = {"better": "worse", "worse": "better"}.get(tone, tone)
+    note = f"{wording.p_statement(p_of(row))} · {WORDS[tone]}"
+    return Cell(source.signed(row["measure"], value), note=note, tone=tone, mark=MARKS[tone])
+
+
+def segments(source: Source) -> Section:
+    """Return section 5: for each pair, the primary measure by segment, then all measures as a table."""
+    if not source.segments:
+        return Section("segments", "Where it wins and loses", ())
+    blocks: list[Block] = []
+    measure = source.primary[0]
+    found = dict(source.planned_pairs(measure))
+    # One scale for all pairs, so that two figures can be compared.
+    lists = {pair: tuple(segment_rows(source, measure, pair)) for pair in found}
+    axis = difference_axis([*(rows[0] for rows in lists.values()), *(r for rows in lists.values() for r in rows[1:])])
+    for i, (pair, rows) in enumerate(lists.items(), 1):
+        blocks += _segment_blocks(source, measure, pair, i, drawn=(rows, axis))
+    segment_planned = [
+        row for pair in found for s in source.segments
+        if (row := source.planned(measure, pair, (s["attribute"], s["value"]))) is not None
+    ]  # fmt: skip
+    if segment_planned:
+        blocks.append(Paragraph(tests_line(source, segment_planned), small=True))
+    if any(s["share"] is not None for s in source.segments):
+        blocks.append(Paragraph(_share_line(source), small=True))
+    return Section("segments", "Where it wins and loses", tuple(blocks))
+
+
+def _share_line(source: Source) -> str:
+    words = {"traffic": "traffic (all rows of the query table)", "weight": "weight", "queries": "queries"}
+    by_kind: dict[str, list[str]] = {}
+    for segment in source.segments:
+        name = source.attributes[segment["attribute"]]
+        names = by_kind.setdefault(words[segment["share_of"]], [])
+        if name not in names:
+            names.append(name)
+    return "Share: " + "; ".join(f"of the {kind} for {sentence_list(names)}" for kind, names in by_kind.items()) + "."
+
+
+def _segment_blocks(
+    source: Source, measure: str, pair: Pair, i: int, *, drawn: tuple[tuple[ForestRow, ...], Axis]
+) -> list[Block]:
+    name = source.measure_label(measure)
+    title = f"{pair_label(pair)}: difference in {name} by segment"
+    table = _segment_table(source, measure, pair, f"segments-{i}-table", title)
+    out: list[Block] = [Subheading(f"segments-{i}", pair_label(pair))]
+    told = heterogeneity_words(source, measure, pair)
+    if told:
+        out.append(Paragraph(told))
+    if i <= FIGURES_SHOWN:
+        rows, axis = drawn
+        forest = replace(_forest(source, measure, rows, reference=rows[0].value), axis=axis)
+        description = f"{_told(rows, forest)} The dashed line is the overall effect."
+        out.append(Figure(f"segments-{i}-figure", title, description, forest, replace(table, folded=True)))
+    else:
+        out.append(table)
+    others = _segment_matrix(source, pair, f"segments-{i}-measures")
+    return out + ([others] if others else [])
+
+
+def _segment_table(source: Source, measure: str, pair: Pair, key: str, caption: str) -> Table:
+    overall = source.planned(measure, pair)
+    listed: list[tuple[str, str, Row]] = []
+    if overall is not None:
+        listed.append((f"all {source.unit[1]}", share_text(1.0), overall))
+    for segment in source.segments:
+        row = source.planned(measure, pair, (segment["attribute"], segment["value"]))
+        if row is not None:
+            listed.append((str(segment["label"]), share_text(segment["share"]) or wording.UNDEFINED, row))
+    rows = [row for _, _, row in listed]
+    share = "share" if any(s["share"] is not None for s in source.segments) else ""
+    body = tuple(difference_cells(source, row, (name,), rows, text if share else None) for name, text, row in listed)
+    return Table(key, caption, difference_columns(("segment",), rows, share), body)
+
+
+def _segment_matrix(source: Source, pair: Pair, key: str) -> Table | None:
+    """Put all measures side by side, so that one segment can be read across."""
+    if len(source.measures) < 2:
+        return None
+    columns = (Column("segment", number=False), *(Column(source.measure_label(m)) for m in source.measures))
+    keys: list[tuple[str, Segment]] = [(f"all {source.unit[1]}", None)]
+    keys += [(str(s["label"]), (s["attribute"], s["value"])) for s in source.segments]
+    rows = tuple(
+        (Cell(shown(name, 80)), *(_outcome_cell(source, source.planned(m, pair, s)) for m in source.measures))
+        for name, s in keys
+    )
+    caption = f"{pair_label(pair)}: differences in all measures by segment, with adjusted p"
+    return Table(key, caption, columns, rows, folded=True)
+
+
+def _outcome_cell(source: Source, row: Row | None) -> Cell:
+    if row is None:
+        return Cell(wording.UNDEFINED)
+    tone = source.tone(row)
+    note = WORDS[tone] if tone == TOO_FEW else f"{wording.p_statement(p_of(row))} · {WORDS[tone]}"
+    return Cell(source.signed(row["measure"], row["difference"]), note=note, tone=tone, mark=MARKS[tone])
+
+
+def outcomes(source: Source) -> Section:
+    """Return section 6: how many queries are better, equal and worse, for each pair and measure."""
+    blocks: list[Block] = []
+    for i, measure in enumerate(source.primary, 1):
+        rows = [(pair, row) for pair, row in source.planned_pairs(measure) if row["wins"] is not None]
+        if rows:
+            blocks.append(_outcome_figure(source, measure, rows, f"outcomes-{i}"))
+    rest = [
+        (pair, row)
+        for m in source.measures
+        if m not in source.primary
+        for pair, row in source.planned_pairs(m)
+        if row["wins"] is not None
+    ]
+    if rest:
+        blocks.append(_outcome_table(source, rest, "outcomes-other", "Better, equal and worse on the other measures"))
+    return Section("outcomes", "Better, equal and worse queries" if source.unit[0] == "query" else "Outcomes",
+                   tuple(blocks))  # fmt: skip
+
+
+def _outcome_figure(source: Source, measure: str, rows: list[tuple[Pair, Row]], key: str) -> Figure:
+    one_baseline = len({pair[0] for pair, _ in rows}) == 1
+    bars = tuple(
+        OutcomeBar(label(pair[1] if one_baseline else f"{pair[1]} − {pair[0]}"), r["wins"], r["ties"], r["losses"])
+        for pair, r in rows
+    )[:ROWS_DRAWN]
+    title = f"{source.unit[1].capitalize()} better, equal and worse on {source.measure_label(measure)}"
+    title += f" against {label(rows[0][0][0])}" if one_baseline else ""
+    told = "; ".join(f"{b.label}: {b.better:,} better, {b.equal:,} equal, {b.worse:,} worse" for b in bars)
+    table = replace(_outcome_table(source, rows, f"{key}-table", title), folded=True)
+    return Figure(key, title, f"{told}.", OutcomeBars(bars, source.unit[1]), table)
+
+
+def _outcome_table(source: Source, rows: list[tuple[Pair, Row]], key: str, caption: str) -> Table:
+    columns = (
+        *(Column(text, number=False) for text in ("measure", "system", "baseline")),
+        *(Column(text) for text in ("better", "equal", "worse", "equal within")),
+    )
+    body = tuple(
+        (
+            Cell(source.measure_label(row["measure"])),
+            *(Cell(shown(name, 60)) for name in (pair[1], pair[0])),
+            *(Cell(f"{row[count]:,}") for count in ("wins", "ties", "losses")),
+            Cell(_tolerance(row)),
+        )
+        for pair, row in rows
+    )
+    return Table(key, caption, columns, body)
+
+
+def _tolerance(row: Row) -> str:
+    tolerance = row.get("tie_tolerance")
+    return (
+        wording.UNDEFINED
+        if tolerance is None
+        else "exactly equal"
+        if tolerance == 0
+        else f"±{tolerance:.1g}".replace("-", wording.MINUS)
+    )

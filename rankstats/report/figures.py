@@ -1,0 +1,331 @@
+"""The figures: drawings of the page model in one visual language. The only module that draws with matplotlib.
+
+Blue is better, vermilion is worse, grey is not shown; every colour is doubled by a mark, a side and a word. The page's
+style sheet finds the colours by their values and adapts them to a dark page.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+from matplotlib.figure import Figure as Canvas
+from matplotlib.ticker import FixedFormatter, FixedLocator
+
+from rankstats.report import blocks
+from rankstats.report.axis import plain_ticks
+from rankstats.report.svg import PIXELS_PER_INCH, SETTINGS, inline_svg
+from rankstats.report.texts import label, width
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+BLUE, VERMILION, GREY = "#0072b2", "#d55e00", "#767676"
+INK, QUIET, HAIR, BAND = "#1a1a1a", "#595959", "#c8c8c8", "#ececec"
+COLOURS = {
+    blocks.BETTER: BLUE,
+    blocks.WORSE: VERMILION,
+    blocks.NOT_SHOWN: GREY,
+    blocks.EQUIVALENT: GREY,
+    blocks.TOO_FEW: GREY,
+}
+SHAPES = {
+    blocks.BETTER: "^",
+    blocks.WORSE: "v",
+    blocks.NOT_SHOWN: "o",
+    blocks.EQUIVALENT: "D",
+    blocks.TOO_FEW: "o",
+}
+
+WIDTH = 1040
+ROW = 28
+CHARACTER = 7.2
+"""Width of an average character at the size of the figures' text."""
+RASTERISED_FROM = 500
+
+
+def figure_svg(figure: blocks.Figure) -> str:
+    """Return a figure of the page model as one accessible ``<svg>`` element, the same bytes every time."""
+    with mpl.rc_context(SETTINGS):
+        drawing = figure.drawing
+        if isinstance(drawing, blocks.Forest):
+            canvas = _forest(drawing)
+        elif isinstance(drawing, blocks.OutcomeBars):
+            canvas = _outcomes(drawing)
+        elif isinstance(drawing, blocks.Waterfall):
+            canvas = _waterfall(drawing)
+        elif isinstance(drawing, blocks.Scatter):
+            canvas = _scatter(drawing)
+        else:
+            canvas = _distribution(drawing)
+    return inline_svg(canvas, figure.key, figure.title, figure.description)
+
+
+def _canvas(
+    height: float, left: float, right: float, *, top: float, bottom: float, across: float = WIDTH
+) -> tuple[Canvas, Axes]:
+    """Return a canvas of `across` × `height` pixels with axes inside the given margins, without a frame."""
+    canvas = Canvas(figsize=(across / PIXELS_PER_INCH, height / PIXELS_PER_INCH), dpi=PIXELS_PER_INCH)
+    box = (left / across, bottom / height, (across - left - right) / across, (height - top - bottom) / height)
+    axes = canvas.add_axes(box)
+    axes.patch.set_visible(False)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(HAIR)
+    axes.spines["bottom"].set_linewidth(1)
+    axes.tick_params(colors=QUIET, labelcolor=QUIET, length=4, width=1, color=HAIR, labelsize=12)
+    axes.xaxis.label.set_color(QUIET)
+    axes.xaxis.label.set_fontsize(12)
+    return canvas, axes
+
+
+def _ticks(axes: Axes, ticks: Sequence[tuple[float, str]], side: str = "x") -> None:
+    axis = axes.xaxis if side == "x" else axes.yaxis
+    axis.set_major_locator(FixedLocator([value for value, _ in ticks]))
+    axis.set_major_formatter(FixedFormatter([text for _, text in ticks]))
+
+
+# ── forest ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _forest(drawing: blocks.Forest) -> Canvas:
+    rows = drawing.rows
+    # The label column takes what the longest label needs, the texts on the right are measured the same way.
+    left = min(330.0, 24 + CHARACTER * max(width(row.label) for row in rows))
+    texts = [_right_texts(row) for row in rows]
+    heads = ("n", "difference", "interval", drawing.p_label)
+    widths = [CHARACTER * max(width(text[i]) for text in (*texts, heads)) + 16 for i in range(len(heads))]
+    right = sum(widths) + 10
+    gaps = [0.35 if row.first else 0.0 for row in rows]
+    positions = [i + sum(gaps[: i + 1]) for i in range(len(rows))]
+    last = positions[-1]
+    height = 30 + ROW * (last + 1) + 46
+    canvas, axes = _canvas(height, left, right, top=30, bottom=46)
+    axes.set_xlim(drawing.axis.low, drawing.axis.high)
+    axes.set_ylim(last + 0.5, -0.5)
+    axes.yaxis.set_visible(False)
+    _ticks(axes, drawing.axis.ticks)
+    _sides(axes, drawing)
+    if drawing.margin:
+        axes.axvspan(-drawing.margin, drawing.margin, color=BAND, linewidth=0, zorder=0)
+    axes.axvline(0, color=INK, linewidth=1, zorder=1)
+    if drawing.reference is not None and len(rows) > 1:
+        axes.axvline(drawing.reference, color=QUIET, linewidth=1, linestyle=(0, (3, 3)), zorder=1)
+    for row, y in zip(rows, positions, strict=True):
+        _estimate(axes, row, y, drawing.axis)
+        bold = "bold" if y == 0 and drawing.reference is not None else "normal"
+        canvas.text(0, _y(axes, y), row.label, ha="left", va="center", color=INK, fontweight=bold)
+        _right(canvas, _right_texts(row), widths, _y(axes, y), _text_colour(row.tone))
+    _right(canvas, heads, widths, 1 - 13 / height, QUIET, size=12)
+    return canvas
+
+
+def _right_texts(row: blocks.ForestRow) -> tuple[str, ...]:
+    return (row.n, f"{blocks.MARKS[row.tone]} {row.difference}", row.interval, row.p)
+
+
+def _right(
+    canvas: Canvas, texts: Sequence[str], widths: Sequence[float], y: float, colour: str, *, size: float = 13
+) -> None:
+    """Write texts right-aligned into the columns beside the axes; the difference takes the tone's colour."""
+    edge = WIDTH - sum(widths)
+    for i, (text, column) in enumerate(zip(texts, widths, strict=True)):
+        edge += column
+        ink = colour if i == 1 or colour == QUIET else INK
+        canvas.text(edge / WIDTH, y, text, ha="right", va="center", color=ink, fontsize=size)
+
+
+def _text_colour(tone: str) -> str:
+    return {blocks.BETTER: BLUE, blocks.WORSE: VERMILION_TEXT}.get(tone, INK)
+
+
+VERMILION_TEXT = "#b34a00"
+"""Vermilion as text: dark enough to be read on white."""
+
+
+def _y(axes: Axes, position: float) -> float:
+    """Return the height of a row as a fraction of the canvas."""
+    low, high = axes.get_ylim()
+    box = axes.get_position()
+    return float(box.y0 + box.height * (position - low) / (high - low))
+
+
+def _sides(axes: Axes, drawing: blocks.Forest) -> None:
+    words = ("◂ worse", "better ▸") if drawing.higher_is_better else ("◂ better", "worse ▸")
+    axes.set_xlabel(drawing.axis_label, labelpad=6)
+    for x, offset, text, align in ((0.0, -6, words[0], "right"), (0.0, 6, words[1], "left")):
+        axes.annotate(
+            text, (x, 1), (offset, 10), xycoords=("data", "axes fraction"), textcoords="offset points",
+            ha=align, va="center", color=QUIET, fontsize=12, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _estimate(axes: Axes, row: blocks.ForestRow, y: float, axis: blocks.Axis) -> None:
+    colour = COLOURS[row.tone]
+    hollow = row.tone == blocks.TOO_FEW
+    for interval, thickness, cap in ((row.outer, 1.2, True), (row.inner, 3.2, False)):
+        if interval is not None:
+            _whisker(axes, interval, y, axis, colour, thickness=1.2 if hollow else thickness, cap=cap)
+    if row.value is not None and axis.low <= row.value <= axis.high:
+        face = "#ffffff" if hollow else colour
+        axes.plot(
+            [row.value], [y], marker=SHAPES[row.tone], markersize=9, markerfacecolor=face, markeredgecolor=colour,
+            markeredgewidth=1.5, linestyle="none", zorder=4, clip_on=False,
+        )  # fmt: skip
+
+
+def _whisker(
+    axes: Axes,
+    interval: tuple[float, float],
+    y: float,
+    axis: blocks.Axis,
+    colour: str,
+    *,
+    thickness: float,
+    cap: bool,
+) -> None:
+    """Draw an interval; an end beyond the axis becomes an arrow, an end within it a cap."""
+    low, high = max(interval[0], axis.low), min(interval[1], axis.high)
+    if low > high:
+        return
+    axes.plot([low, high], [y, y], color=colour, linewidth=thickness, solid_capstyle="butt", zorder=3)
+    for end, shown, arrow in ((interval[0], low, "<"), (interval[1], high, ">")):
+        if end != shown:
+            axes.plot([shown], [y], marker=arrow, markersize=7, color=colour, zorder=3, clip_on=False)
+        elif cap:
+            axes.plot([shown], [y], marker="|", markersize=8, color=colour, markeredgewidth=1.2, zorder=3)
+
+
+# ── better, equal, worse ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _outcomes(drawing: blocks.OutcomeBars) -> Canvas:
+    rows = drawing.rows
+    left = min(330.0, 24 + CHARACTER * max(width(row.label) for row in rows))
+    height = 34 + (ROW + 6) * len(rows) + 8
+    canvas, axes = _canvas(height, left, 10, top=34, bottom=8)
+    axes.spines["bottom"].set_visible(False)
+    axes.xaxis.set_visible(False)
+    axes.yaxis.set_visible(False)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    for position, row in enumerate(rows):
+        _bar(axes, position, row)
+        canvas.text(0, _y(axes, position), row.label, ha="left", va="center", color=INK)
+    heads = (("left", "▲ better", BLUE), ("center", "equal", QUIET), ("right", "worse ▼", VERMILION_TEXT))
+    for x, (align, text, colour) in zip((0.0, 0.5, 1.0), heads, strict=True):
+        axes.annotate(
+            text, (x, 1), (0, 12), xycoords="axes fraction", textcoords="offset points", ha=align, va="center",
+            color=colour, fontsize=12,
+        )  # fmt: skip
+    return canvas
+
+
+def _bar(axes: Axes, position: int, row: blocks.OutcomeBar) -> None:
+    """Draw one stacked bar, each part with its count where there is room."""
+    total = max(1, row.better + row.equal + row.worse)
+    start = 0.0
+    for n, colour, ink in ((row.better, BLUE, "#ffffff"), (row.equal, BAND, INK), (row.worse, VERMILION, "#000000")):
+        share = n / total
+        axes.barh(position, share, left=start, height=0.72, color=colour, linewidth=0)
+        if share > 0.035:
+            axes.text(start + share / 2, position, f"{n:,}", ha="center", va="center", color=ink, fontsize=13)
+        start += share
+
+
+# ── per query ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _thinned(values: Sequence[float]) -> list[float]:
+    """Keep at most `RASTERISED_FROM` order statistics, both ends included."""
+    n = len(values)
+    if n <= RASTERISED_FROM:
+        return list(values)
+    return [values[round(i * (n - 1) / (RASTERISED_FROM - 1))] for i in range(RASTERISED_FROM)]
+
+
+def _waterfall(drawing: blocks.Waterfall) -> Canvas:
+    values = _thinned(drawing.differences)
+    canvas, axes = _canvas(230, 64, 10, top=12, bottom=34)
+    low, high = min(0.0, *values), max(0.0, *values)
+    pad = 0.05 * ((high - low) or 1.0)
+    axes.set_xlim(0, len(values))
+    axes.set_ylim(low - pad, high + pad)
+    ticks = [(v, text if text == "0" or v < 0 else f"+{text}") for v, text in plain_ticks(low - pad, high + pad, 4)]
+    _ticks(axes, ticks, "y")
+    edges = [float(i) for i in range(len(values) + 1)]
+    good, bad = (BLUE, VERMILION) if drawing.higher_is_better else (VERMILION, BLUE)
+    axes.stairs([max(v, 0.0) for v in values], edges, fill=True, color=good, linewidth=0)
+    axes.stairs([min(v, 0.0) for v in values], edges, fill=True, color=bad, linewidth=0)
+    axes.axhline(0, color=INK, linewidth=1)
+    axes.xaxis.set_major_locator(FixedLocator([]))
+    axes.set_xlabel(f"{len(drawing.differences):,} queries, the largest difference first", labelpad=8)
+    above, below = ("▲ better", "worse ▼") if drawing.higher_is_better else ("▼ worse", "better ▲")
+    axes.text(0.06 * len(values), high - pad, above, color=_side_ink(good), va="top")
+    axes.text(0.94 * len(values), low + pad, below, color=_side_ink(bad), ha="right", va="bottom")
+    return canvas
+
+
+def _side_ink(colour: str) -> str:
+    return VERMILION_TEXT if colour == VERMILION else colour
+
+
+def _scatter(drawing: blocks.Scatter) -> Canvas:
+    everything = (*drawing.x, *drawing.y)
+    low, high = min(everything), max(everything)
+    pad = 0.03 * ((high - low) or 1.0)
+    side = 380.0
+    canvas, axes = _canvas(side + 62, 64, 16, top=12, bottom=50, across=64 + side + 16)
+    limits = (low - pad, high + pad)
+    axes.set_xlim(*limits)
+    axes.set_ylim(*limits)
+    axes.spines["left"].set_visible(True)
+    axes.spines["left"].set_color(HAIR)
+    ticks = plain_ticks(low, high)
+    _ticks(axes, ticks)
+    _ticks(axes, ticks, "y")
+    axes.plot(limits, limits, color=INK, linewidth=1)
+    groups: dict[str, list[tuple[float, float]]] = {BLUE: [], VERMILION: [], GREY: []}
+    for x, y in zip(drawing.x, drawing.y, strict=True):
+        colour = GREY if x == y else BLUE if (y > x) == drawing.higher_is_better else VERMILION
+        groups[colour].append((x, y))
+    raster = len(drawing.x) > RASTERISED_FROM
+    for (colour, points), shape in zip(groups.items(), ("^", "v", "o"), strict=True):
+        if points:
+            axes.plot(
+                [x for x, _ in points], [y for _, y in points], marker=shape, markersize=5, linestyle="none",
+                color=colour, markeredgewidth=0, alpha=0.6, rasterized=raster,
+            )  # fmt: skip
+    better = (drawing.y_label, drawing.x_label) if drawing.higher_is_better else (drawing.x_label, drawing.y_label)
+    corners = ((0.02, 0.98, better[0], "left", "top"), (0.98, 0.02, better[1], "right", "bottom"))
+    for x, y, name, across, down in corners:
+        text = f"{label(name, 24)} better"
+        axes.text(x, y, text, transform=axes.transAxes, ha=across, va=down, color=QUIET, fontsize=12)
+    axes.set_xlabel(label(drawing.x_label), labelpad=6)
+    axes.set_ylabel(label(drawing.y_label), labelpad=8, color=QUIET, fontsize=12)
+    return canvas
+
+
+def _distribution(drawing: blocks.Distribution) -> Canvas:
+    canvas, axes = _canvas(210, 36, 36, top=14, bottom=46)
+    top = max(drawing.counts)
+    low, high = min(drawing.edges[0], 0.0), max(drawing.edges[-1], 0.0)
+    pad = 0.04 * (high - low)
+    axes.set_xlim(low - pad, high + pad)
+    axes.set_ylim(-0.16 * top, 1.12 * top)
+    axes.yaxis.set_visible(False)
+    ticks = [(v, t if t == "0" or v < 0 else f"+{t}") for v, t in plain_ticks(low - pad, high + pad, 6)]
+    _ticks(axes, ticks)
+    axes.stairs(drawing.counts, drawing.edges, fill=True, color=HAIR, linewidth=0)
+    axes.axvline(0, color=INK, linewidth=1)
+    colour = COLOURS[drawing.tone]
+    axis = blocks.Axis(low - pad, high + pad, ())
+    if drawing.interval is not None and all(math.isfinite(end) for end in drawing.interval):
+        _whisker(axes, drawing.interval, -0.08 * top, axis, colour, thickness=3.2, cap=True)
+    axes.plot([drawing.observed], [-0.08 * top], marker=SHAPES[drawing.tone], markersize=9, color=colour, zorder=4)
+    axes.plot([drawing.observed] * 2, [0, 1.05 * top], color=colour, linewidth=1.5, linestyle=(0, (3, 3)))
+    axes.set_xlabel(drawing.axis_label, labelpad=6)
+    return canvas

@@ -1,0 +1,102 @@
+"""The page as HTML: one file that asks nothing of anyone. The only module that knows jinja2."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import importlib.resources
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from rankstats.report import blocks
+from rankstats.report.model import page_model
+from rankstats.report.strips import strip, ticks
+
+PAGE, STYLE, SCRIPT = "page.html.j2", "style.css", "script.js"
+
+
+def render_html(report: Mapping[str, Any]) -> str:
+    """Return the page of a report as HTML, made from the content of its report.json alone.
+
+    Parameters
+    ----------
+    report : mapping
+        The content of a report.json; it is not changed.
+
+    Returns
+    -------
+    str
+        One self-contained document with its own content-security policy; the same bytes for the same report.
+
+    Raises
+    ------
+    RankstatsError
+        If the mapping is not a report of a known version.
+    """
+    page = page_model(report)
+    style, script = template_text(STYLE), template_text(SCRIPT)
+    return (
+        _environment()
+        .get_template(PAGE)
+        .render(
+            page=page,
+            policy=_policy(style, script),
+            style=Markup(style),
+            script=Markup(script),
+        )
+    )
+
+
+def template_text(name: str) -> str:
+    """Return a file of the templates: from the installed package, else from the folder beside it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If neither place holds the file.
+    """
+    try:
+        found = importlib.resources.files("rankstats.templates").joinpath(name)
+        if found.is_file():
+            return found.read_text(encoding="utf-8")
+    except ModuleNotFoundError:
+        pass
+    return (Path(__file__).resolve().parents[2] / "templates" / name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(template_text),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.globals |= {"strip": strip, "ticks": ticks, "figure_svg": _figure_svg}
+    return environment
+
+
+def _figure_svg(figure: blocks.Figure) -> Markup:
+    # matplotlib takes half a second to import, and a page without figures does not need it.
+    from rankstats.report.figures import figure_svg  # noqa: PLC0415
+
+    return Markup(figure_svg(figure))
+
+
+def _policy(style: str, script: str) -> str:
+    """Return a content-security policy that allows the page's own style and script by their hashes, and no more."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

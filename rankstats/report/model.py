@@ -1,0 +1,72 @@
+"""The page model: everything that a report says, in the order in which it says it, without markup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rankstats import wording
+from rankstats.report.agreement import agreement
+from rankstats.report.blocks import Page
+from rankstats.report.comparisons import matrix, outcomes, pairwise, segments
+from rankstats.report.health import health
+from rankstats.report.means import scoreboard
+from rankstats.report.method import method
+from rankstats.report.queries import examples, query_table
+from rankstats.report.source import Source
+from rankstats.report.spread import distributions, spread
+from rankstats.report.texts import shown
+from rankstats.report.verdict import NOTICES_SHOWN, STATEMENTS_SHOWN, decision, facts, notices, statements, where
+
+SECTIONS = (
+    health,
+    scoreboard,
+    pairwise,
+    segments,
+    outcomes,
+    spread,
+    distributions,
+    matrix,
+    examples,
+    query_table,
+    agreement,
+    method,
+)
+
+
+def page_model(report: Mapping[str, Any]) -> Page:
+    """Return the page of a report, from the content of its report.json alone.
+
+    Parameters
+    ----------
+    report : mapping
+        The content of a report.json; it is not changed.
+
+    Returns
+    -------
+    Page
+        Sections without content are absent.
+
+    Raises
+    ------
+    RankstatsError
+        If a key of the contract is missing or the schema version is another one.
+    """
+    source = Source(report)
+    decided, rules = decision(source)
+    said = statements(source)
+    warned = notices(source)
+    more, unseen = len(said) - STATEMENTS_SHOWN, len(warned) - NOTICES_SHOWN
+    return Page(
+        title=shown(str(report["title"])) or "Comparison",
+        facts=facts(source),
+        decision=decided,
+        rules=rules,
+        statements=said if more <= 0 else said[:STATEMENTS_SHOWN],
+        more_statements="" if more <= 0 else f"{more:,} more under “Every comparison”.",
+        where=where(source),
+        notices_heading=f"{wording.count(len(warned), 'thing')} to know",
+        notices=warned[:NOTICES_SHOWN] if unseen > 0 else warned,
+        more_notices="" if unseen <= 0 else f"{unseen:,} more under “Data health”.",
+        sections=tuple(section for make in SECTIONS if (section := make(source)).blocks),
+    )

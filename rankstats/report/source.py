@@ -1,0 +1,273 @@
+"""The report mapping, indexed: look-ups and formats that every section shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from rankstats import wording
+from rankstats.conventions import SMALLEST_VERDICT_N
+from rankstats.errors import RankstatsError
+from rankstats.report import blocks
+from rankstats.report.texts import label, shown
+
+Row = Mapping[str, Any]
+Pair = tuple[str, str]
+Segment = tuple[str, str] | None
+
+SCHEMA_VERSION = "1"
+REQUIRED = (
+    *("schema_version", "kind", "title", "systems", "measures", "queries", "values", "lists", "scores"),
+    *("differences", "families", "distributions", "heterogeneity", "agreement", "audit", "warnings"),
+    *("verdict", "decision", "experiment", "reproduction"),
+)
+
+
+def segment_of(row: Row) -> Segment:
+    """Return the segment of a row as a pair of attribute and value, or None for all queries."""
+    segment = row["segment"]
+    return None if segment is None else (segment["attribute"], segment["value"])
+
+
+def ends(interval: Row | None) -> tuple[float, float] | None:
+    """Return the two ends of an interval; an unbounded end is infinite.
+
+    Examples
+    --------
+    >>> ends({"low": None, "high": 0.5, "level": 0.95, "method": "t", "unbounded": "low"})
+    (-inf, 0.5)
+    """
+    if interval is None:
+        return None
+    low, high = interval["low"], interval["high"]
+    return (-math.inf if low is None else float(low), math.inf if high is None else float(high))
+
+
+class Source:
+    """A report mapping and its indexes.
+
+    Parameters
+    ----------
+    report : mapping
+        The content of a report.json.
+
+    Raises
+    ------
+    RankstatsError
+        If a key is missing or the version is another one.
+    """
+
+    def __init__(self, report: Mapping[str, Any]) -> None:
+        missing = [key for key in REQUIRED if key not in report]
+        if missing:
+            raise RankstatsError(f"report.json lacks the keys {', '.join(missing)}; was it written by rankstats?")
+        if str(report["schema_version"]) != SCHEMA_VERSION:
+            raise RankstatsError(
+                f"report.json has schema_version {report['schema_version']!r}; "
+                f"this version of rankstats reads {SCHEMA_VERSION!r}"
+            )
+        self.report = report
+
+    # ── what is compared ────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, in their order."""
+        return tuple(system["name"] for system in self.report["systems"])
+
+    @cached_property
+    def measures(self) -> dict[str, Row]:
+        """Measures by name, in their order."""
+        return {measure["name"]: measure for measure in self.report["measures"]}
+
+    @cached_property
+    def primary(self) -> tuple[str, ...]:
+        """Names of the primary measures."""
+        named = self.report.get("primary") or [row["measure"] for row in self.report["verdict"]]
+        return tuple(dict.fromkeys(named)) or tuple(self.measures)[:1]
+
+    @cached_property
+    def baseline(self) -> str | None:
+        """The system that the others are compared with, if there is one."""
+        named = self.report.get("baseline")
+        baselines = dict.fromkeys(pair[0] for pair in self.pairs)
+        return named if named is not None else next(iter(baselines)) if len(baselines) == 1 else None
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Pairs of baseline and system, in the order of the differences."""
+        return tuple(dict.fromkeys((row["baseline"], row["system"]) for row in self.report["differences"]))
+
+    @cached_property
+    def alpha(self) -> float:
+        """The level of the tests."""
+        return float(self.report.get("alpha", 0.05))
+
+    @cached_property
+    def planned_weighting(self) -> str | None:
+        """The weights column of the planned claims, or None."""
+        by_id = {row["id"]: row for row in self.report["differences"]}
+        for row in self.report["verdict"]:
+            weighting: str | None = by_id[row["difference_id"]]["weighting"]
+            return weighting
+        return None
+
+    @cached_property
+    def weightings(self) -> tuple[str | None, ...]:
+        """The weights columns that occur in the differences; None is the plain mean."""
+        return tuple(dict.fromkeys(row["weighting"] for row in self.report["differences"]))
+
+    @cached_property
+    def segments(self) -> tuple[Row, ...]:
+        """The segments in display order; made from the differences where the report lists none."""
+        listed = self.report.get("segments")
+        if listed:
+            return tuple(listed)
+        found: dict[tuple[str, str], Row] = {}
+        for row in self.report["differences"]:
+            key = segment_of(row)
+            if key is not None and key not in found:
+                found[key] = {"attribute": key[0], "value": key[1], "label": key[1], "n": row["n"], "share": None,
+                              "share_of": "queries", "too_few": row["n"] < SMALLEST_VERDICT_N}  # fmt: skip
+        return tuple(found.values())
+
+    @cached_property
+    def attributes(self) -> dict[str, str]:
+        """Segment attributes and their labels, in display order."""
+        named = {row["attribute"]: str(row.get("label") or row["attribute"]) for row in self.report["heterogeneity"]}
+        found = dict.fromkeys(segment["attribute"] for segment in self.segments)
+        return {attribute: named.get(attribute, attribute) for attribute in found}
+
+    @cached_property
+    def unit(self) -> tuple[str, str]:
+        """What is counted, one and many."""
+        return ("unit", "units") if self.report["kind"] == "experiment" else ("query", "queries")
+
+    # ── look-ups ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _differences(self) -> dict[tuple[str, Pair, Segment, str | None], Row]:
+        return {
+            (row["measure"], (row["baseline"], row["system"]), segment_of(row), row["weighting"]): row
+            for row in self.report["differences"]
+        }
+
+    def difference(self, measure: str, pair: Pair, segment: Segment = None, weighting: str | None = None) -> Row | None:
+        """Return the row of differences of a measure, a pair, a segment and a weighting, or None."""
+        return self._differences.get((measure, pair, segment, weighting))
+
+    def planned(self, measure: str, pair: Pair, segment: Segment = None) -> Row | None:
+        """Return the row of differences as planned, with weights if the claims are weighted."""
+        return self.difference(measure, pair, segment, self.planned_weighting)
+
+    def planned_pairs(self, measure: str) -> Iterator[tuple[Pair, Row]]:
+        """Yield the pairs that are compared on a measure over all queries, with their rows."""
+        for pair in self.pairs:
+            row = self.planned(measure, pair)
+            if row is not None:
+                yield pair, row
+
+    @cached_property
+    def outcomes(self) -> dict[str, str]:
+        """Verdicts by the id of their difference, as tones."""
+        return {row["difference_id"]: row["outcome"].replace("_", "-") for row in self.report["verdict"]}
+
+    @cached_property
+    def _families(self) -> dict[str, Row]:
+        return {family["id"]: family for family in self.report["families"]}
+
+    def family(self, row: Row) -> Row | None:
+        """Return the family of a difference, or None."""
+        return self._families.get(row["family"]) if row["family"] is not None else None
+
+    def correction(self, row: Row) -> str:
+        """Return the correction of a difference, 'none' where nothing is adjusted."""
+        family = self.family(row)
+        named = row.get("correction") or (family["correction"] if family else None)
+        return str(named or "none")
+
+    def tone(self, row: Row) -> str:
+        """Return what a difference shows: its verdict, or its adjusted p-value and the side of zero."""
+        if row["n"] < SMALLEST_VERDICT_N:
+            return blocks.TOO_FEW
+        if row["id"] in self.outcomes:
+            return self.outcomes[row["id"]]
+        family = self.family(row)
+        p = row["p_value"] if row["p_adjusted"] is None else row["p_adjusted"]
+        alpha = self.alpha if family is None else family["alpha"]
+        if p is None or not row["difference"] or p > alpha:
+            return blocks.NOT_SHOWN
+        higher = self.measures[row["measure"]]["higher_is_better"]
+        return blocks.BETTER if (row["difference"] > 0) == higher else blocks.WORSE
+
+    def heterogeneity(self, measure: str, pair: Pair) -> tuple[Row, ...]:
+        """Return the tests of heterogeneity of a measure and a pair, with weights if the claims are weighted."""
+        return tuple(
+            row
+            for row in self.report["heterogeneity"]
+            if row["measure"] == measure
+            and (row["baseline"], row["system"]) == pair
+            and row.get("weighting", self.planned_weighting) == self.planned_weighting
+        )
+
+    # ── formats ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _decimals(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for row in self.report["differences"]:
+            if row["segment"] is None:
+                decimals = wording.decimals_for(row.get("standard_error"))
+                found[row["measure"]] = max(found.get(row["measure"], 0), decimals)
+        return found
+
+    def decimals(self, measure: str) -> int:
+        """Return the decimals of a measure, one number for the whole page so that columns align."""
+        return self._decimals.get(measure, 3)
+
+    def mean(self, measure: str, value: float | None) -> str:
+        """Return a mean or a per-query value as text."""
+        return wording.number(value, self.decimals(measure))
+
+    def signed(self, measure: str, value: float | None) -> str:
+        """Return a difference as text, with its sign."""
+        return wording.signed(value, self.decimals(measure))
+
+    def range(self, measure: str, interval: Row | None, *, sign: bool = True) -> str:
+        """Return an interval in words: '+0.012 to +0.050', with signs for differences."""
+        both = ends(interval)
+        if both is None:
+            return wording.UNDEFINED
+        write = wording.signed if sign else wording.number
+        return " to ".join(write(end, self.decimals(measure)) for end in both)
+
+    def measure_label(self, measure: str) -> str:
+        """Return the short label of a measure."""
+        row = self.measures.get(measure)
+        return shown(str(row["label"]) if row else measure, 80)
+
+    def n_text(self, n: int) -> str:
+        """Return a count of queries (or units) with its noun."""
+        return wording.count(n, *self.unit)
+
+
+def pair_label(pair: Sequence[str]) -> str:
+    """Return a pair as a heading: 'hybrid against keyword'."""
+    return f"{label(pair[1])} against {label(pair[0])}"
+
+
+def level(interval: Row | None) -> str:
+    r"""Return the level of an interval: '95 % interval'.
+
+    Examples
+    --------
+    >>> level({"low": 0, "high": 1, "level": 0.95, "method": "t", "unbounded": None})
+    '95\xa0% interval'
+    """
+    if interval is None:
+        return "interval"
+    share = interval["level"] * 100
+    decimals = 0 if abs(share - round(share)) < 1e-9 else 1 if abs(share * 10 - round(share * 10)) < 1e-9 else 2
+    return f"{wording.percent(interval['level'], decimals)} interval"

@@ -1,0 +1,150 @@
+"""The report as plain lines for a terminal or a pipe: the verdict first, then scoreboard, differences and warnings."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankstats.report.blocks import WORDS, Notice, Statement, Table
+from rankstats.report.means import scoreboard
+from rankstats.report.rows import difference_cells, difference_columns
+from rankstats.report.source import Source
+from rankstats.report.texts import width as wide
+from rankstats.report.verdict import decision, heterogeneity_words, notices, segment_rows, statements
+
+_ASCII = str.maketrans({"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{EM DASH}": "-", "\N{INFINITY}": "inf"})
+_NARROWEST = 40
+
+
+def render_terminal(report: Mapping[str, Any], width: int | None = None) -> str:
+    """Return the summary of a report as plain text.
+
+    Parameters
+    ----------
+    report : mapping
+        The content of a report.json.
+    width : int, optional
+        Columns of the terminal: remarks and warnings are wrapped there. Without it (a pipe) nothing is wrapped.
+        Verdicts and tables are never broken or cut.
+
+    Returns
+    -------
+    str
+        Lines, the first one the verdict; minus signs are ASCII, no line ends in a space, no newline at the end.
+    """
+    source = Source(report)
+    decided, _ = decision(source)
+    said = ([decided] if decided else []) + list(statements(source))
+    parts = [_statements(said)]
+    overall = _score_lines(source)
+    parts += [part for part in (overall, _differences(source), _segments(source, width)) if part]
+    warned = notices(source)
+    if warned:
+        parts.append("\n".join(_notice(notice, width) for notice in warned))
+    text = "\n\n".join(part for part in parts if part)
+    return "\n".join(line.rstrip() for line in text.translate(_ASCII).splitlines())
+
+
+def _statements(said: Sequence[Statement]) -> str:
+    """Keep each sentence on one line: scripts read the first."""
+    if not said:
+        return "Nothing is compared: there is one system."
+    return "\n".join(statement.sentence for statement in said)
+
+
+def _wrapped(text: str, width: int | None, indent: str = "  ") -> str:
+    if width is None:
+        return text
+    return textwrap.fill(
+        text,
+        max(width, _NARROWEST),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _notice(notice: Notice, width: int | None) -> str:
+    return _wrapped(f"{notice.word}: {notice.message}", width)
+
+
+def _score_lines(source: Source) -> str:
+    tables = [block for block in scoreboard(source).blocks if isinstance(block, Table)]
+    if not tables:
+        return ""
+    table = tables[0]
+    heads = [column.label for column in table.columns]
+    rows = []
+    for row in table.rows:
+        name = f"{row[0].text} (baseline)" if row[0].note == "baseline" else row[0].text
+        rows.append([name, *(cell.text for cell in row[1:])])
+    return columns_text(heads, rows, [column.number for column in table.columns])
+
+
+def _differences(source: Source) -> str:
+    rows = [row for measure in source.measures for _, row in source.planned_pairs(measure)]
+    if not rows:
+        return ""
+    heads = ("measure", "system", "baseline")
+    kept = ("measure", "system", "baseline", "n", "difference", "relative", "int.", "adj. p", "p", "shown?")
+    columns = difference_columns(heads, rows)
+    adjusted = any(column.label == "adj. p" for column in columns)
+    wanted = [
+        i
+        for i, column in enumerate(columns)
+        if column.label.split("\N{NO-BREAK SPACE}% ")[-1] in kept and not (adjusted and column.label == "p")
+    ]
+    body = []
+    for row in rows:
+        names = (source.measure_label(row["measure"]), row["system"], row["baseline"])
+        cells = difference_cells(source, row, names, rows)
+        body.append([cells[i].text for i in wanted])
+    return columns_text([columns[i].label for i in wanted], body, [columns[i].number for i in wanted])
+
+
+def _segments(source: Source, width: int | None) -> str:
+    """Return the primary measure by segment for each pair."""
+    measure = source.primary[0]
+    parts = []
+    for pair, _ in source.planned_pairs(measure):
+        rows = segment_rows(source, measure, pair)
+        if len(rows) < 2:
+            continue
+        heads = ["segment", "n", "share", "difference", "interval", "p", "shown?"]
+        heads[5] = "adj. p" if any(row.adjusted for row in rows) else "p"
+        body = [[r.label, r.n, r.share, r.difference, r.interval, r.p, WORDS[r.tone]] for r in rows]
+        title = f"{pair[1]} against {pair[0]} on {source.measure_label(measure)}"
+        table = columns_text(heads, body, [False, True, True, True, True, True, False])
+        told = heterogeneity_words(source, measure, pair)
+        parts.append("\n".join([title, table, *([_wrapped(told, width)] if told else [])]))
+    return "\n\n".join(parts)
+
+
+def columns_text(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
+    """Return rows as aligned columns, numbers to the right; nothing is cut.
+
+    Examples
+    --------
+    >>> print(columns_text(["system", "AP"], [["a", "0.5"], ["long", "10.25"]], [False, True]))
+    system     AP
+    a         0.5
+    long    10.25
+    """
+    lines = [list(heads), *(list(row) for row in rows)]
+    lines = [[_printable(text.translate(_ASCII)) for text in line] for line in lines]
+    sizes = [max(wide(line[i]) for line in lines) for i in range(len(heads))]
+    out = []
+    for line in lines:
+        cells = []
+        for text, size, number in zip(line, sizes, numbers, strict=True):
+            gap = " " * (size - wide(text))
+            cells.append(gap + text if number else text + gap)
+        out.append("  ".join(cells).rstrip())
+    return "\n".join(out)
+
+
+def _printable(text: str) -> str:
+    """Leave out the marks of direction; a terminal shows them as junk."""
+    return "".join(c for c in text if unicodedata.category(c) != "Cf")

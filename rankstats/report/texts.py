@@ -1,0 +1,86 @@
+"""Text from outside, made fit to be shown: query texts, titles and names are data, never markup."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+LONGEST_TEXT = 240
+LONGEST_LABEL = 40
+
+# Control characters, lone surrogates, non-characters, and the marks that turn the direction of what follows them.
+_UNSHOWABLE = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
+)
+_SPACE = re.compile(r"[\t\n\x0b\x0c\r\x20\u2028\u2029]+")
+
+
+def shown(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Return a text for one line of a page: characters that no font shows replaced, spaces joined, the rest cut.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    longest : int
+        The number of characters after which the text is cut; the cut names the full length.
+
+    Examples
+    --------
+    >>> shown("red  shoes")
+    'red shoes'
+    >>> shown("x" * 300, 10)
+    'xxxxxxxxxx… (300 characters)'
+    """
+    line = _clean(text)
+    cut = line if len(line) <= longest else f"{line[:longest].rstrip()}… ({len(line):,} characters)"
+    return _isolated(cut)
+
+
+def _clean(text: str) -> str:
+    return _SPACE.sub(" ", _UNSHOWABLE.sub(REPLACEMENT, text)).strip()
+
+
+def _isolated(line: str) -> str:
+    """Keep a right-to-left text from turning the numbers and words around it."""
+    if any(unicodedata.bidirectional(c) in {"R", "AL", "AN"} for c in line):
+        return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
+    return line
+
+
+def label(text: str, longest: int = LONGEST_LABEL) -> str:
+    """Return a name for a figure or a narrow column, cut in the middle when it is long.
+
+    Examples
+    --------
+    >>> label("system-" + "x" * 50, 12)
+    'system…xxxxx'
+    """
+    line = _clean(text)
+    if len(line) > longest:
+        tail = (longest - 1) // 2
+        line = f"{line[: longest - 1 - tail]}…{line[-tail:]}"
+    return _isolated(line)
+
+
+def width(text: str) -> int:
+    """Return about how many Latin characters wide a text is; East Asian wide characters count twice.
+
+    Examples
+    --------
+    >>> width("abc"), width("日本")
+    (3, 4)
+    """
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
+
+
+def sentence_list(items: list[str]) -> str:
+    """Return items as a list in words.
+
+    Examples
+    --------
+    >>> sentence_list(["a", "b", "c"])
+    'a, b and c'
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""

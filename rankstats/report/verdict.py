@@ -1,0 +1,251 @@
+"""The first screen: sentences that answer, the strip that shows where, the warnings that qualify."""
+
+from __future__ import annotations
+
+from rankstats import wording
+from rankstats.report.axis import difference_axis
+from rankstats.report.blocks import (
+    EQUIVALENT,
+    MARKS,
+    NOT_SHOWN,
+    WORDS,
+    Axis,
+    Cell,
+    Column,
+    Forest,
+    ForestRow,
+    Notice,
+    Panel,
+    Statement,
+    Table,
+    Where,
+)
+from rankstats.report.rows import counts_words, forest_row, interval_words, is_adjusted, p_of, relative_text
+from rankstats.report.source import Pair, Row, Source, ends, level, pair_label
+from rankstats.report.texts import label, sentence_list, shown
+
+STATEMENTS_SHOWN = 6
+NOTICES_SHOWN = 3
+PANELS_SHOWN = 2
+
+_ORDER = ("serious", "warning", "info")
+_SEVERITY = {"serious": "Serious", "warning": "Warning", "info": "Note"}
+_DECISIONS = {
+    "go": ("▲", "better", "GO"),
+    "no_go": ("▼", "worse", "NO-GO"),
+    "cannot_tell": ("●", "not-shown", "CANNOT TELL"),
+}
+_RULES = {"holds": ("▲", "better"), "fails": ("▼", "worse"), "open": ("●", "not-shown")}
+
+
+def statements(source: Source) -> tuple[Statement, ...]:
+    """Return one statement a verdict, in the order of the report."""
+    by_id = {row["id"]: row for row in source.report["differences"]}
+    return tuple(_statement(source, row, by_id[row["difference_id"]]) for row in source.report["verdict"])
+
+
+def _statement(source: Source, verdict: Row, row: Row) -> Statement:
+    tone = source.tone(row)
+    p = wording.p_statement(p_of(row), "adjusted p" if is_adjusted(row) else "p")
+    relative = "" if row["relative_difference"] is None else relative_text(row["relative_difference"])
+    evidence = (_intervals(source, row), _held(p), relative, _held(f"n = {row['n']:,}"))
+    counts = (counts_words(source, row), _sensitivity(source, row) if tone == NOT_SHOWN else "")
+    lines = (" · ".join(part for part in evidence if part), "; ".join(part for part in counts if part))
+    return Statement(
+        mark=MARKS[tone],
+        tone=tone,
+        word=WORDS[tone],
+        headline=_headline(source, row, tone),
+        details=tuple(line for line in lines if line),
+        sentence=shown(verdict["sentence"], 600),
+    )
+
+
+def _held(text: str) -> str:
+    """Keep a short statement on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _headline(source: Source, row: Row, tone: str) -> str:
+    baseline, system = label(row["baseline"], 60), label(row["system"], 60)
+    measure, by = source.measure_label(row["measure"]), source.signed(row["measure"], row["difference"])
+    weighted = "" if row["weighting"] is None else f" (weighted by {shown(row['weighting'], 40)})"
+    if tone == EQUIVALENT:
+        margin = wording.number(row["margin"], source.decimals(row["measure"]))
+        return f"{system} and {baseline} are equivalent on {measure}{weighted} within ±{margin}: {by}"
+    if tone in {"better", "worse"}:
+        return f"{system} is {tone} than {baseline} on {measure}{weighted} by {by}"
+    if tone == NOT_SHOWN:
+        return f"{system} is not shown to differ from {baseline} on {measure}{weighted}: {by}"
+    return f"Too few {source.unit[1]} to compare {system} with {baseline} on {measure}{weighted}: {by}"
+
+
+def _intervals(source: Source, row: Row) -> str:
+    """Put the simultaneous interval first where the row's own would contradict 'not shown'."""
+    own, joint = ends(row["interval"]), ends(row["adjusted_interval"])
+    if own and joint and own[0] * own[1] > 0 and joint[0] * joint[1] <= 0:
+        return (
+            f"simultaneous {level(row['adjusted_interval'])} {source.range(row['measure'], row['adjusted_interval'])} "
+            f"(alone {source.range(row['measure'], row['interval'])})"
+        )
+    return interval_words(source, row)
+
+
+def _sensitivity(source: Source, row: Row) -> str:
+    if row["smallest_detectable"] is None:
+        return ""
+    smallest = wording.number(row["smallest_detectable"], wording.decimals_for(row["smallest_detectable"]))
+    return f"{source.n_text(row['n'])} can show differences of {smallest} or more"
+
+
+def decision(source: Source) -> tuple[Statement | None, Table | None]:
+    """Return the decision of a policy and the table of its rules, or two times None."""
+    found = source.report["decision"]
+    if found is None:
+        return None, None
+    mark, tone, word = _DECISIONS[found["outcome"]]
+    rules = found["rules"]
+    counts = {o: sum(rule["outcome"] == o for rule in rules) for o in _RULES}
+    told = [f"{counts[o]} {'is open' if o == 'open' and counts[o] == 1 else _verb(o, counts[o])}" for o in _RULES]
+    headline = f"{word}: {label(found['candidate'], 60)} against {label(found['baseline'], 60)}"
+    details = (f"Of {wording.count(len(rules), 'rule')}, {', '.join(told)}.",)
+    columns = (Column("rule", number=False), Column("outcome", number=False), Column("what was found", number=False))
+    rows = tuple(
+        (
+            Cell(shown(rule["id"], 60)),
+            Cell(rule["outcome"], tone=_RULES[rule["outcome"]][1], mark=_RULES[rule["outcome"]][0]),
+            Cell(shown(rule["sentence"], 300)),
+        )
+        for rule in rules
+    )
+    return Statement(mark, tone, word, headline, details, headline), Table(
+        "rules", "Rules of the policy", columns, rows
+    )
+
+
+def _verb(outcome: str, n: int) -> str:
+    if outcome == "open":
+        return "are open"
+    return {"holds": "hold", "fails": "fail"}[outcome] + ("s" if n == 1 else "")
+
+
+def where(source: Source) -> Where | None:
+    """Return the strip: all queries and every segment, for the first pairs on the first primary measure."""
+    measure = source.primary[0]
+    pairs = [pair for pair, _ in source.planned_pairs(measure)]
+    if not pairs or not source.segments:
+        return None
+    chosen = _leading(source, pairs, measure)
+    lists = [segment_rows(source, measure, pair) for pair in chosen]
+    axis = difference_axis([row for rows in lists for row in rows[:1]] + [r for rows in lists for r in rows[1:]])
+    panels = tuple(
+        Panel(pair_label(pair), _forest(source, measure, rows, axis)) for pair, rows in zip(chosen, lists, strict=True)
+    )
+    remarks = [heterogeneity_words(source, measure, pair, named=len(chosen) > 1) for pair in chosen]
+    more = len(pairs) - len(chosen)
+    if more:
+        remarks.append(f"{wording.count(more, 'more comparison')} by segment below.")
+    caption = f"Difference in {source.measure_label(measure)} by segment"
+    return Where(
+        caption=caption,
+        key=_key(source, [row for rows in lists for row in rows]),
+        panels=panels,
+        remarks=tuple(remark for remark in remarks if remark),
+        has_share=any(segment["share"] is not None for segment in source.segments),
+    )
+
+
+def _key(source: Source, rows: list[ForestRow]) -> str:
+    """Explain only the marks that are drawn."""
+    tones = [tone for tone in MARKS if any(row.tone == tone for row in rows)]
+    parts = [f"{MARKS[tone]} {WORDS[tone]}" for tone in tones]
+    parts.append("thick: interval" if any(row.outer for row in rows) else "line: interval")
+    if any(row.outer for row in rows):
+        parts.append("thin: simultaneous")
+    return " · ".join([*parts, f"dashed: all {source.unit[1]}"])
+
+
+def _leading(source: Source, pairs: list[Pair], measure: str) -> list[Pair]:
+    """Take all of up to two pairs; of more, the first that is shown to differ, else the first."""
+    if len(pairs) <= PANELS_SHOWN:
+        return pairs
+    rows = [(pair, source.planned(measure, pair)) for pair in pairs]
+    shown_pairs = [pair for pair, row in rows if row is not None and source.tone(row) in {"better", "worse"}]
+    return (shown_pairs or pairs)[:1]
+
+
+def _forest(source: Source, measure: str, rows: list[ForestRow], axis: Axis) -> Forest:
+    return Forest(
+        tuple(rows),
+        axis,
+        f"difference in {source.measure_label(measure)}",
+        p_label="adj. p" if any(row.adjusted for row in rows) else "p",
+        reference=rows[0].value,
+        higher_is_better=source.measures[measure]["higher_is_better"],
+    )
+
+
+def segment_rows(source: Source, measure: str, pair: Pair) -> list[ForestRow]:
+    """Return forest rows of a pair: all queries first, then the segments, each attribute a group."""
+    overall = source.planned(measure, pair)
+    rows = [] if overall is None else [forest_row(source, overall, f"all {source.unit[1]}", 1.0)]
+    before = None
+    for segment in source.segments:
+        row = source.planned(measure, pair, (segment["attribute"], segment["value"]))
+        if row is not None:
+            first = segment["attribute"] != before
+            rows.append(forest_row(source, row, shown(str(segment["label"]), 80), segment["share"], first=first))
+            before = segment["attribute"]
+    return rows
+
+
+def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool = False) -> str:
+    """Return in words which attributes change the effect of a pair, and whether a segment reverses it."""
+    told: list[str] = []
+    reversed_by: list[str] = []
+    for row in source.heterogeneity(measure, pair):
+        adjusted = row["p_adjusted"] is not None
+        p = row["p_adjusted"] if adjusted else row["p_value"]
+        name = shown(str(row.get("label") or row["attribute"]), 40)
+        letter = ("" if told else "heterogeneity, ") + ("adjusted p" if adjusted else "p")
+        changes = p is not None and p <= source.alpha
+        told.append(
+            f"{name} {'changes' if changes else 'is not shown to change'} {'it' if told else 'the effect'} "
+            f"({wording.p_statement(p, letter)})"
+        )
+        if row["reversal"]:
+            reversed_by.append(name)
+    if not told:
+        return ""
+    text = "; ".join(told)
+    if reversed_by:
+        text += f"; a segment of {sentence_list(reversed_by)} has the opposite sign"
+    return f"{label(pair[1])}: {text}." if named else f"{text[0].upper()}{text[1:]}."
+
+
+def notices(source: Source) -> tuple[Notice, ...]:
+    """Return the warnings, the serious ones first."""
+    ordered = sorted(source.report["warnings"], key=lambda row: _ORDER.index(row["severity"]))
+    return tuple(
+        Notice(
+            mark="ℹ" if row["severity"] == "info" else "⚠",
+            word=_SEVERITY[row["severity"]],
+            severity=row["severity"],
+            message=shown(row["message"], 600),
+            where=shown(row["where"] or "", 80),
+        )
+        for row in ordered
+    )
+
+
+def facts(source: Source) -> tuple[str, ...]:
+    """Return what stands beside the title: how many queries, systems and measures."""
+    out = [
+        source.n_text(len(source.report["queries"])),
+        wording.count(len(source.systems), "arm" if source.unit[0] == "unit" else "system"),
+        wording.count(len(source.measures), "metric" if source.unit[0] == "unit" else "measure"),
+    ]
+    if source.report["experiment"]:
+        total = sum(unit["n"] for unit in source.report["experiment"]["units"])
+        out[0] = wording.count(total, "unit")
+    return tuple(out)

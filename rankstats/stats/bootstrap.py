@@ -1,0 +1,285 @@
+"""Paired bootstrap of mean differences: shifted test, its dual interval, and the distribution for display."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rankstats.errors import RankstatsError
+from rankstats.stats.differences import Differences
+from rankstats.stats.flip_readings import TOLERANCE, column_chunks, distinct_masks
+from rankstats.stats.random_blocks import (
+    RNG,
+    batches,
+    generator_from,
+    index_words,
+    indices_from_words,
+    replayed,
+    resample_counts,
+)
+from rankstats.stats.reading import adjusted_p, largest_at, monte_carlo_p, monte_carlo_rank
+from rankstats.stats.results import ColumnResult
+from rankstats.stats.validation import ALTERNATIVES, check_alpha, check_choice, check_count, check_family_size
+
+_COLUMNS_AT_ONCE = 256
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BootstrapResult(ColumnResult):
+    """Result of `paired_bootstrap`; array fields have shape (c,) unless said otherwise.
+
+    Attributes
+    ----------
+    estimate : ndarray
+        (Weighted) mean difference.
+    standard_error : ndarray
+        Standard deviation of the resampled means (denominator B − 1).
+    p_value : ndarray
+        1 where all differences are 0, NaN without queries, never 0.
+    low, high : ndarray
+        Interval of level 1 − alpha; NaN (no interval) where all differences are 0.
+    p_adjusted, adjusted_low, adjusted_high : ndarray
+        Bonferroni over `family_size`, from the same resamples.
+    edges : ndarray, shape (c, bins + 1)
+        Edges of the histogram of the resampled means.
+    counts : ndarray of int, shape (c, bins)
+        Resamples in each bin.
+    n : ndarray of int
+        Queries.
+    family_size : ndarray of int
+        Comparisons that the adjustment covers.
+    resamples : int
+        Number of resamples B.
+    alpha : float
+        Level.
+    alternative : str
+        'two-sided', 'greater' or 'less'.
+    """
+
+    estimate: Floats
+    standard_error: Floats
+    p_value: Floats
+    low: Floats
+    high: Floats
+    p_adjusted: Floats
+    adjusted_low: Floats
+    adjusted_high: Floats
+    edges: Floats
+    counts: NDArray[np.int64]
+    n: NDArray[np.int64]
+    family_size: NDArray[np.int64]
+    resamples: int
+    alpha: float
+    alternative: str
+
+
+def paired_bootstrap(
+    differences: Differences,
+    *,
+    alpha: float = 0.05,
+    resamples: int = 10_000,
+    rng: RNG = 0,
+    alternative: str = "two-sided",
+    family_size: ArrayLike = 1,
+    batch: int | None = None,
+    bins: int = 60,
+    indices: ArrayLike | None = None,
+) -> BootstrapResult:
+    """Resample whole queries with replacement; test the mean difference by shifting, with the dual interval.
+
+    1. Each resample draws as many queries as the column has (with their weights) and gives d* = Σwd / Σw.
+    2. b counts resamples with ``|d* − d| >= |d|``; p = (b + 1) / (B + 1). Deviations that differ from ``|d|`` by at
+       most 1e-9 · Σ|wd| / Σw are equal to it.
+    3. The interval is d ± q, q the r-th largest ``|d* − d|`` r the largest number for which r / (B + 1) ≤ alpha, so
+       p ≤ alpha exactly when the interval leaves out 0. One-sided: the same with d* − d and one end.
+
+    All columns share one block of random words; columns with the same queries share their resamples. A column with n
+    queries uses the first n words of each resample.
+
+    Parameters
+    ----------
+    differences : Differences
+        n queries, c columns.
+    alpha : float
+        Level of test and interval, between 0 and 1.
+    resamples : int
+        Number of resamples B.
+    rng : int, SeedSequence, BitGenerator, Generator or None
+        Seed or source of the random words.
+    alternative : {'two-sided', 'greater', 'less'}
+        'greater' tests for a positive mean difference.
+    family_size : int or array_like of int, shape (c,)
+        Comparisons for Bonferroni's adjustment.
+    batch : int, optional
+        Resamples held in memory at once; no number depends on it.
+    bins : int
+        Bins of the histogram.
+    indices : array_like of int, shape (B, n), optional
+        Resamples to replay instead of drawing: rows counted from 0. Only for columns without absent queries.
+
+    Returns
+    -------
+    BootstrapResult
+
+    Raises
+    ------
+    RankstatsError
+        If an argument is out of range.
+
+    References
+    ----------
+    Efron & Tibshirani 1993, section 16.4 (shifted test); Sakai 2006 (paired bootstrap in IR).
+
+    Examples
+    --------
+    >>> from rankstats.stats import paired_differences
+    >>> d = paired_differences([0.1, 0.2, 0.4, 0.3], [0.3, 0.3, 0.5, 0.7])
+    >>> result = paired_bootstrap(d, resamples=999)
+    >>> result.p_value.round(3).tolist(), bool(result.low[0] > 0), int(result.counts.sum())
+    ([0.003], True, 999)
+    """
+    alpha, resamples, bins = check_alpha(alpha), check_count("resamples", resamples), check_count("bins", bins)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    family = check_family_size(family_size, differences.n_columns)
+    replay = None if indices is None else checked_indices(indices, differences)
+    resamples = resamples if replay is None else len(replay)
+    generator = generator_from(rng)
+    p_value, error = np.empty(differences.n_columns), np.empty(differences.n_columns)
+    lows, highs = np.empty((2, differences.n_columns)), np.empty((2, differences.n_columns))
+    edges = np.empty((differences.n_columns, bins + 1))
+    counts = np.empty((differences.n_columns, bins), dtype=np.int64)
+    chunks = column_chunks(np.arange(differences.n_columns), _COLUMNS_AT_ONCE)
+    for number, chunk in enumerate(chunks):
+        source = generator if number == len(chunks) - 1 else replayed(generator)
+        chosen = differences.select(chunk)
+        means = _resampled_means(chosen, _count_blocks(chosen, resamples, source, batch, replay), resamples)
+        error[chunk] = means.std(axis=1, ddof=1) if resamples > 1 else np.nan
+        p_value[chunk], lows[:, chunk], highs[:, chunk] = _read(chosen, means, alpha, family[chunk], alternative)
+        edges[chunk], counts[chunk] = _histograms(means, bins)
+    return BootstrapResult(
+        estimate=differences.mean,
+        standard_error=error,
+        p_value=p_value,
+        low=lows[0],
+        high=highs[0],
+        p_adjusted=adjusted_p(p_value, family),
+        adjusted_low=lows[1],
+        adjusted_high=highs[1],
+        edges=edges,
+        counts=counts,
+        n=differences.n,
+        family_size=family,
+        resamples=resamples,
+        alpha=alpha,
+        alternative=alternative,
+    )
+
+
+def checked_indices(indices: ArrayLike, differences: Differences) -> NDArray[np.int64]:
+    """Return resamples to replay, shape (B, n), or raise where they do not fit the differences."""
+    array = np.asarray(indices)
+    n = differences.n_rows
+    if array.ndim != 2 or array.shape[1] != n or not np.issubdtype(array.dtype, np.integer) or not len(array):
+        raise RankstatsError(f"indices have shape {array.shape}; whole numbers of shape (resamples, {n}) are expected")
+    if array.min() < 0 or array.max() >= n:
+        raise RankstatsError(f"indices must lie between 0 and {n - 1}: rows are counted from 0")
+    if not differences.present.all():
+        raise RankstatsError("indices can only be replayed for columns without absent queries")
+    return array.astype(np.int64)
+
+
+_Block = tuple[slice, list[Floats]]
+
+
+def _count_blocks(
+    differences: Differences,
+    resamples: int,
+    generator: np.random.Generator,
+    batch: int | None,
+    replay: NDArray[np.int64] | None,
+) -> Iterator[_Block]:
+    """Yield, for each block of resamples, how often each row was drawn: one matrix for each distinct set of rows."""
+    n = differences.n_rows
+    if replay is not None:
+        for start, stop in batches(resamples, n, batch):
+            yield slice(start, stop), [resample_counts(replay[start:stop], n)]
+        return
+    sizes = np.count_nonzero(distinct_masks(differences.present)[0], axis=0)
+    for rows, words in index_words(generator, n, resamples, batch):
+        yield rows, [resample_counts(indices_from_words(words, int(size)), int(size)) for size in sizes]
+
+
+def _resampled_means(differences: Differences, blocks: Iterator[_Block], resamples: int) -> Floats:
+    """Return the resampled means, shape (c, B); NaN for columns without queries."""
+    masks, mask_of = distinct_masks(differences.present)
+    means = np.empty((differences.n_columns, resamples))
+    rows_of = [np.flatnonzero(masks[:, mask]) for mask in range(masks.shape[1])]
+    observed = differences.numerators.sum(axis=0)
+    total_weight = differences.weight_integers @ differences.present
+    for resampled, counts in blocks:
+        for mask, rows in enumerate(rows_of):
+            columns = np.flatnonzero(mask_of == mask)
+            sums = counts[mask] @ differences.numerators[np.ix_(rows, columns)]
+            weight = (counts[mask] @ differences.weight_integers[rows])[:, None]
+            # a resample without any weight has no mean; it takes the observed one
+            weightless = weight == 0
+            sums = np.where(weightless, observed[columns], sums)
+            weight = np.where(weightless, total_weight[columns], weight)
+            means[columns, resampled] = (sums / np.where(weight > 0, weight, np.nan)).T
+    return means * (differences.numerator_unit / differences.weight_unit)[:, None]
+
+
+def _read(
+    differences: Differences, means: Floats, alpha: float, family: NDArray[np.int64], alternative: str
+) -> tuple[Floats, Floats, Floats]:
+    """Return p-values, shape (c,), and lower and upper ends, plain and adjusted, shape (2, c)."""
+    resamples = means.shape[1]
+    estimate = differences.mean
+    oriented = -estimate if alternative == "less" else np.abs(estimate) if alternative == "two-sided" else estimate
+    deviations = means - estimate[:, None]
+    deviations = np.abs(deviations) if alternative == "two-sided" else deviations
+    deviations = -deviations if alternative == "less" else deviations
+    size = np.abs(differences.numerators).sum(axis=0) * differences.numerator_unit
+    tolerance = TOLERANCE * np.divide(size, differences.total_weight, out=np.zeros(len(size)), where=size > 0)
+    equal = np.abs(deviations - oriented[:, None]) <= tolerance[:, None]
+    deviations = np.where(equal, oriented[:, None], deviations)
+    count = np.count_nonzero(deviations >= oriented[:, None], axis=1)
+    ranks = np.array(
+        [
+            [monte_carlo_rank(alpha, resamples)] * len(family),
+            [monte_carlo_rank(alpha, resamples, int(m)) for m in family],
+        ]
+    )
+    widths = largest_at(deviations, ranks)
+    p_value = np.where(differences.n > 0, monte_carlo_p(count, resamples), np.nan)
+    without = size == 0
+    lows = np.where(without, np.nan, estimate - widths)
+    highs = np.where(without, np.nan, estimate + widths)
+    if alternative == "greater":
+        highs = np.where(without, np.nan, np.inf)
+    if alternative == "less":
+        lows, highs = np.where(without, np.nan, -np.inf), np.where(without, np.nan, estimate + widths)
+    return (
+        np.where(without & (differences.n > 0), 1.0, p_value),
+        np.broadcast_to(lows, ranks.shape),
+        np.broadcast_to(highs, ranks.shape),
+    )
+
+
+def _histograms(means: Floats, bins: int) -> tuple[Floats, NDArray[np.int64]]:
+    """Return edges, shape (c, bins + 1), and counts, shape (c, bins); one unit wide where all means are equal."""
+    lowest, highest = np.nan_to_num(means.min(axis=1)), np.nan_to_num(means.max(axis=1))
+    flat = lowest == highest
+    lowest, highest = np.where(flat, lowest - 0.5, lowest), np.where(flat, highest + 0.5, highest)
+    edges = np.linspace(lowest, highest, bins + 1, axis=1)
+    position = (means - lowest[:, None]) / (highest - lowest)[:, None] * bins
+    defined = ~np.isnan(position)
+    place = np.clip(np.nan_to_num(position), 0, bins - 1).astype(np.int64)
+    place += np.arange(len(means))[:, None] * bins
+    counts = np.bincount(place[defined], minlength=len(means) * bins)
+    return edges, counts.reshape(len(means), bins)

@@ -1,0 +1,314 @@
+"""Comparisons: families, dualities of p and interval, and numbers that depend on no order."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankstats.comparison import Evidence, compare_evidence
+from rankstats.comparison.result import Comparison, Difference
+from rankstats.errors import PlanError
+from rankstats.plan import Plan
+from tests.comparison.made import evidence_of
+
+QUICK = Plan(resamples=499)
+
+
+def made(seed: int, n: int, s: int = 3, m: int = 2, *, levels: int = 0) -> np.ndarray:
+    """Random values; with `levels` they are few and tie often."""
+    rng = np.random.default_rng(seed)
+    base = rng.random((n, 1, m))
+    values = np.clip(base + rng.normal(0.03, 0.15, (n, s, m)) * rng.random((1, s, 1)), 0, 1)
+    return np.round(values * levels) / levels if levels else values
+
+
+def by_key(comparison: Comparison) -> dict[tuple[object, ...], Difference]:
+    return {
+        (
+            row.measure,
+            row.baseline,
+            row.system,
+            None if row.segment is None else tuple(row.segment.values()),
+            row.weighting,
+        ): row
+        for row in comparison.differences
+    }
+
+
+def check_consistency(comparison: Comparison, alpha: float) -> None:
+    for row in comparison.differences:
+        if row.n == 0:
+            assert row.p_value is None
+            continue
+        assert row.p_value is not None
+        assert row.p_adjusted is not None
+        assert 0 < row.p_value <= row.p_adjusted <= 1
+        assert row.wins + row.ties + row.losses == row.n
+        assert row.difference == pytest.approx(row.mean_system - row.mean_baseline, abs=1e-9)
+        for p, interval, test in [(row.p_value, row.interval, row.test)] + [
+            (other.p_value, other.interval, other.test) for other in row.also
+        ]:
+            if test in ("randomisation", "bootstrap", "t"):
+                assert (p <= alpha) == (interval is not None and interval.leaves_out_zero()), (test, row)
+        pairs = [(row.correction, row.p_adjusted, row.adjusted_interval)] if row.role == "confirmatory" else []
+        pairs += [(o.correction, o.p_adjusted, o.adjusted_interval) for o in row.also_adjusted]
+        for correction, p, interval in pairs:
+            assert p >= row.p_value
+            if correction in ("bootstrap-max-t", "bonferroni", "none"):
+                assert (p <= alpha) == (interval is not None and interval.leaves_out_zero()), (correction, row)
+            else:
+                assert interval is None
+            if interval is not None and row.interval is not None:
+                assert interval.ends[0] <= row.interval.ends[0]
+                assert interval.ends[1] >= row.interval.ends[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.one_of(st.integers(2, 30), st.integers(31, 200)),
+    s=st.integers(2, 4),
+    levels=st.sampled_from([0, 1, 2, 5]),
+    weighted=st.booleans(),
+    test=st.sampled_from(["randomisation", "bootstrap", "t"]),
+    correction=st.sampled_from(["auto", "bootstrap-max-t", "bonferroni", "holm", "bh", "none"]),
+    alpha=st.sampled_from([0.05, 0.01, 0.2]),
+    resamples=st.sampled_from([99, 199, 1000]),
+)
+def test_p_and_interval_never_contradict_each_other(
+    seed: int, n: int, s: int, levels: int, weighted: bool, test: str, correction: str, alpha: float, resamples: int
+) -> None:
+    values = made(seed, n, s, 1, levels=levels)
+    weights = np.random.default_rng(seed).integers(1, 9, n) if weighted else None
+    kind = ["x" if i % 3 else "y" for i in range(n)]
+    plan = Plan(test=test, correction=correction, alpha=alpha, resamples=resamples, segments=("kind",), seed=seed)
+    evidence = evidence_of(values, weights=weights, columns={"kind": kind})
+    check_consistency(compare_evidence(evidence, plan), alpha)
+
+
+def numbers(row: Difference) -> tuple[object, ...]:
+    return (row.n, row.difference, row.p_value, row.interval, row.wins, row.ties, row.losses, row.also)
+
+
+def test_order_and_names_of_systems_and_measures_change_nothing() -> None:
+    values = made(1, 60, 4, 3, levels=10)
+    kind = ["x" if i % 2 else "y" for i in range(60)]
+    plan = replace(QUICK, segments=("kind",), compare="baseline", baselines=("a",), primary=("m0", "m2"))
+    first = compare_evidence(evidence_of(values, columns={"kind": kind}), plan)
+    systems, measures = [2, 0, 3, 1], [2, 0, 1]
+    shuffled = compare_evidence(
+        evidence_of(
+            values[:, systems][:, :, measures],
+            systems=[f"new-{'abcd'[i]}" for i in systems],
+            measures=[f"m{i}" for i in measures],
+            columns={"kind": kind},
+        ),
+        replace(plan, baselines=("new-a",)),
+    )
+    other = by_key(shuffled)
+    for key, row in by_key(first).items():
+        twin = other[(key[0], f"new-{key[1]}", f"new-{key[2]}", *key[3:])]
+        assert numbers(row) == numbers(twin)
+        assert (row.p_adjusted, row.adjusted_interval, row.also_adjusted) == (
+            twin.p_adjusted,
+            twin.adjusted_interval,
+            twin.also_adjusted,
+        )
+
+
+def test_adding_a_system_or_measure_leaves_unadjusted_numbers() -> None:
+    values = made(2, 80, 4, 2)
+    few = by_key(compare_evidence(evidence_of(values[:, :2, :1]), QUICK))
+    many = by_key(compare_evidence(evidence_of(values), QUICK))
+    for key, row in few.items():
+        assert numbers(row) == numbers(many[key])
+
+
+def test_identical_systems_have_p_one_and_leave_the_others_alone() -> None:
+    values = made(3, 50, 3, 1)
+    values[:, 1] = values[:, 0]
+    plan = replace(QUICK, correction="bonferroni")
+    comparison = compare_evidence(evidence_of(values), plan)
+    same, other = comparison.differences
+    assert (same.p_value, same.p_adjusted, same.difference, same.interval) == (1.0, 1.0, 0.0, None)
+    assert other.p_adjusted == min(1, 2 * (other.p_value or 0))
+    codes = [warning.code for warning in comparison.warnings]
+    assert "identical_systems" in codes
+    assert comparison.verdict[0].outcome == "not_shown"
+    assert "do not differ on m0 on any of 50 queries" in comparison.verdict[0].sentence
+
+
+def test_families_hold_every_difference_once() -> None:
+    plan = replace(QUICK, segments=("kind",), primary=("m1",))
+    values = made(4, 40)
+    comparison = compare_evidence(evidence_of(values, columns={"kind": ["x"] * 20 + ["y"] * 20}), plan)
+    confirmatory, exploratory = comparison.families
+    assert (confirmatory.role, confirmatory.correction) == ("confirmatory", "bootstrap-max-t")
+    assert (exploratory.role, exploratory.correction) == ("exploratory", "bh")
+    rows = {row.id: row for row in comparison.differences}
+    assert sorted([*confirmatory.members, *exploratory.members]) == sorted(rows)
+    assert {(rows[i].measure, rows[i].segment) for i in confirmatory.members} == {("m1", None)}
+    assert len(confirmatory.members) == 2
+    assert [v.difference_id for v in comparison.verdict] == list(confirmatory.members)
+
+
+@pytest.mark.parametrize(("n", "correction"), [(24, "bonferroni"), (25, "bootstrap-max-t")])
+def test_the_default_correction_changes_at_25_queries(n: int, correction: str) -> None:
+    comparison = compare_evidence(evidence_of(made(5, n)), QUICK)
+    assert comparison.families[0].correction == correction
+
+
+def test_one_claim_needs_no_correction() -> None:
+    comparison = compare_evidence(evidence_of(made(6, 30, 2)), QUICK)
+    row = comparison.differences[0]
+    assert comparison.families[0].correction == "none"
+    assert row.p_adjusted == row.p_value
+    assert row.adjusted_interval == row.interval
+
+
+def test_undefined_values_are_left_out_of_all_systems_alike() -> None:
+    values = made(7, 30, 3, 1)
+    values[4, 1] = np.nan
+    comparison = compare_evidence(evidence_of(values), QUICK)
+    assert {row.n for row in comparison.differences} == {29}
+    kept = np.delete(values[:, :, 0], 4, axis=0)
+    for score in comparison.scores:
+        assert score.n == 29
+        assert score.mean == pytest.approx(kept[:, "abc".index(score.system)].mean(), abs=1e-12)
+
+
+def test_weighted_results_lead_and_plain_ones_stand_beside() -> None:
+    values = made(8, 40, 2, 1)
+    weights = np.random.default_rng(1).integers(1, 20, 40).astype(float)
+    comparison = compare_evidence(evidence_of(values, weights=weights), QUICK)
+    weighted, plain = comparison.differences
+    assert (weighted.weighting, weighted.role) == ("w", "confirmatory")
+    assert (plain.weighting, plain.role) == (None, "exploratory")
+    difference = values[:, 1, 0] - values[:, 0, 0]
+    assert weighted.difference == pytest.approx(np.average(difference, weights=weights), abs=1e-9)
+    assert plain.difference == pytest.approx(difference.mean(), abs=1e-9)
+    assert weighted.n_effective == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    unweighted = compare_evidence(evidence_of(values), QUICK).differences[0]
+    assert numbers(plain)[:4] == numbers(unweighted)[:4]
+    scores = {score.system: score for score in comparison.scores}
+    assert scores["b"].weighted_mean == pytest.approx(np.average(values[:, 1, 0], weights=weights), abs=1e-12)
+
+
+def test_equal_weights_change_nothing() -> None:
+    values = made(9, 40, 2, 1)
+    plain = compare_evidence(evidence_of(values), QUICK).differences[0]
+    weighted = compare_evidence(evidence_of(values, weights=np.full(40, 7.0)), QUICK).differences[0]
+    assert numbers(plain)[:4] == numbers(weighted)[:4]
+
+
+def test_lower_is_better_turns_the_verdict() -> None:
+    values = np.column_stack([np.linspace(10, 20, 40), np.linspace(9, 18, 40)])
+    plan = replace(QUICK, resamples=999)
+    up = compare_evidence(evidence_of(values, measures=["clicks"]), plan).verdict[0]
+    down = compare_evidence(evidence_of(values, measures=["latency"], lower_is_better=["latency"]), plan).verdict[0]
+    assert (up.outcome, down.outcome) == ("worse", "better")
+    assert "b is better than a on latency by −1." in down.sentence
+    assert "lower is better" in down.sentence
+
+
+def test_no_verdict_below_ten_queries() -> None:
+    values = np.column_stack([np.zeros(9), np.linspace(0.1, 0.9, 9)])
+    comparison = compare_evidence(evidence_of(values), QUICK)
+    assert comparison.differences[0].p_adjusted == pytest.approx(2 / 2**9)
+    assert comparison.verdict[0].outcome == "not_shown"
+    assert "Too few queries for a verdict" in comparison.verdict[0].sentence
+
+
+def test_equivalence_needs_a_margin() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.random((200, 2))
+    values[:, 1] = values[:, 0] + rng.normal(0, 0.01, 200)
+    assert compare_evidence(evidence_of(values), QUICK).verdict[0].outcome == "not_shown"
+    verdict = compare_evidence(evidence_of(values), replace(QUICK, margin={"m0": 0.01})).verdict[0]
+    assert verdict.outcome == "equivalent"
+    assert "equivalent on m0 within ±0.01" in verdict.sentence
+
+
+def test_pairs_by_baseline_all_pairs_and_best() -> None:
+    values = made(10, 30, 4, 1)
+    values[:, 2] += 0.5
+    evidence = evidence_of(values)
+
+    def pairs(plan: Plan) -> list[tuple[str, str]]:
+        return [(row.baseline, row.system) for row in compare_evidence(evidence, plan).differences]
+
+    assert pairs(QUICK) == [("a", "b"), ("a", "c"), ("a", "d")]
+    assert pairs(replace(QUICK, baselines=("b", "a"))) == [("b", "a"), ("b", "c"), ("b", "d"), ("a", "c"), ("a", "d")]
+    assert pairs(replace(QUICK, compare="best")) == [("c", "a"), ("c", "b"), ("c", "d")]
+    assert len(pairs(replace(QUICK, compare="all-pairs"))) == 6
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        (Plan(baselines=("A1",)), r"baseline 'A1' is not among the systems \(a, b, c\)"),
+        (Plan(primary=("m9",)), r"primary measure 'm9' is not among the measures"),
+        (Plan(segments=("kind",)), r"--segment kind needs a query table"),
+    ],
+)
+def test_plans_that_do_not_fit_the_data(plan: Plan, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        compare_evidence(evidence_of(made(11, 20)), plan)
+
+
+def test_one_system_cannot_be_compared() -> None:
+    with pytest.raises(PlanError, match="two systems or more; 1 given"):
+        compare_evidence(evidence_of(np.zeros((20, 1))), QUICK)
+
+
+def test_segments_of_few_queries_are_marked_and_never_judged() -> None:
+    columns = {"kind": ["x"] * 45 + ["y"] * 5}
+    comparison = compare_evidence(evidence_of(made(12, 50, 2), columns=columns), replace(QUICK, segments=("kind",)))
+    assert [(s.value, s.n, s.too_few) for s in comparison.segments] == [("x", 45, False), ("y", 5, True)]
+    assert all(verdict.segment is None for verdict in comparison.verdict)
+
+
+def test_a_query_that_carries_the_result_is_named() -> None:
+    solid = np.column_stack([np.zeros(20), np.full(20, 0.02)])
+    assert "one_query_carries" not in [w.code for w in compare_evidence(evidence_of(solid), QUICK).warnings]
+    comparison = compare_evidence(
+        evidence_of(np.column_stack([np.zeros(20), np.r_[np.full(6, 0.02), np.zeros(14)]])), replace(QUICK, alpha=0.05)
+    )
+    assert comparison.differences[0].p_value == pytest.approx(2 / 64)
+    (warning,) = [w for w in comparison.warnings if w.code == "one_query_carries"]
+    assert warning.message.startswith("The verdict hangs on one query: without q00000")
+
+
+def test_means_against_losses_are_flagged() -> None:
+    difference = np.r_[np.full(12, 0.5), np.full(18, -0.02)]
+    values = np.column_stack([np.full(30, 0.4), 0.4 + difference])
+    comparison = compare_evidence(evidence_of(values), replace(QUICK, resamples=999))
+    assert comparison.verdict[0].outcome == "better"
+    assert "mean_against_losses" in [w.code for w in comparison.warnings]
+
+
+def test_weights_that_turn_the_sign_are_flagged() -> None:
+    values = np.column_stack([np.full(30, 0.5), np.r_[np.full(29, 0.6), 0.1]])
+    weights = np.r_[np.ones(29), 100.0]
+    codes = [w.code for w in compare_evidence(evidence_of(values, weights=weights), QUICK).warnings]
+    assert "reversal" in codes
+    assert "low_effective_n" in codes
+
+
+def test_repeated_texts_and_tuning_queries_are_flagged() -> None:
+    columns = {"text": ["shoes"] * 3 + [f"t{i}" for i in range(27)], "split": ["dev"] * 2 + ["test"] * 28}
+    evidence: Evidence = evidence_of(made(13, 30, 2), columns=columns, text="text")
+    found = {w.code: w for w in compare_evidence(evidence, QUICK).warnings}
+    assert "1 query text occurs under several ids (3 queries)" in found["duplicate_texts"].message
+    assert found["tuning_queries"].severity == "serious"
+
+
+def test_the_report_holds_plain_json_values_only() -> None:
+    comparison = compare_evidence(evidence_of(made(14, 20)), QUICK)
+    text = json.dumps(comparison.to_dict(), allow_nan=False)
+    assert json.loads(text)["kind"] == "comparison"

@@ -1,0 +1,302 @@
+"""The page: its numbers are those of report.json, outside text stays text, and its policy allows nothing else."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import functools
+import hashlib
+import json
+import re
+from typing import Any
+
+import pytest
+
+from rankstats.errors import RankstatsError
+from rankstats.report.html import render_html, template_text
+from tests.report.reading import Page
+from tests.report.sample import MEASURES, sample_report
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"' onmouseover='alert(1)",
+    "{{ 7 * 7 }} {% raw %}",
+    "$x_1$ \\frac{a}{b}",
+    "nul\x00byte \x1b[31m",
+    "עברית and English",
+    "\u202eevil",
+    "lone \ud800 surrogate",
+    "😀 emoji",
+    "x" * 10_000,
+    "</title></style>]]>--><!--",
+)
+
+
+@functools.cache
+def rendered(**options: Any) -> str:
+    return render_html(sample_report(**options))
+
+
+def minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def row_of(report: dict[str, Any], measure: str, system: str, segment: str | None = None) -> dict[str, Any]:
+    return next(
+        row
+        for row in report["differences"]
+        if (row["measure"], row["system"], row["weighting"]) == (measure, system, None)
+        and (row["segment"] or {}).get("value") == segment
+    )
+
+
+def p_text(p: float) -> str:
+    if p < 0.001:
+        return "< .001"
+    return "1" if p >= 1 else f"{p:.3f}"[1:]
+
+
+def test_means_are_those_of_the_report() -> None:
+    report = sample_report()
+    table = Page(rendered()).tables["means"]
+    for line, system in zip(table[1:], report["systems"], strict=True):
+        assert line[0].startswith(system["name"])
+        for cell, (measure, _, _) in zip(line[1:], MEASURES, strict=True):
+            score = next(
+                s for s in report["scores"]
+                if (s["system"], s["measure"], s["segment"]) == (system["name"], measure, None)
+            )  # fmt: skip
+            decimals = len(re.split(r"[.\[]", cell)[1])
+            ends = [f"{score['interval'][end]:.{decimals}f}" for end in ("low", "high")]
+            assert cell.startswith(f"{score['mean']:.{decimals}f}[{ends[0]} to {ends[1]}")
+
+
+@pytest.mark.parametrize("system", ["hybrid", "neural"])
+def test_differences_are_those_of_the_report(system: str) -> None:
+    report = sample_report()
+    row = row_of(report, MEASURES[0][0], system)
+    line = next(line for line in Page(rendered()).tables["pairs-1-table"] if line[0] == system)
+    assert line[1] == f"{row['n']:,}"
+    assert line[2:5] == [
+        f"{row['mean_baseline']:.3f}",
+        f"{row['mean_system']:.3f}",
+        minus(f"{row['difference']:+.3f}"),
+    ]
+    for cell, key in ((line[6], "interval"), (line[7], "adjusted_interval")):
+        assert cell == minus(f"{row[key]['low']:+.3f} to {row[key]['high']:+.3f}")
+    assert line[8:10] == [p_text(row["p_value"]), p_text(row["p_adjusted"])]
+
+
+def test_segments_are_those_of_the_report_on_the_first_screen_and_below() -> None:
+    report = sample_report()
+    page = Page(rendered())
+    strip = {line[0]: line for line in page.tables["where"][1:]}
+    below = {line[0]: line for line in page.tables["segments-1-table"][1:]}
+    assert list(strip) == list(below)
+    for segment in report["segments"]:
+        row = row_of(report, MEASURES[0][0], "hybrid", segment["value"])
+        difference = minus(f"{row['difference']:+.3f}")
+        assert strip[segment["label"]][2] == difference
+        assert below[segment["label"]][5] == difference
+        assert f"{row['n']:,}" == strip[segment["label"]][-2] == below[segment["label"]][1]
+
+
+def test_query_values_are_those_of_the_report() -> None:
+    report = sample_report()
+    table = Page(rendered()).tables["query-table"]
+    values = report["values"]
+    measure = MEASURES[0][0]
+    assert len(table) == len(report["queries"]) + 1
+    for i, line in enumerate(table[1:]):
+        shown = [values[s["name"]][measure][i] for s in report["systems"]]
+        assert line[5:8] == ["—" if v is None else f"{v:.3f}" for v in shown]
+        if shown[0] is not None:
+            assert line[8] == minus(f"{shown[1] - shown[0]:+.3f}").replace("+0.000", "0.000").replace("−0.000", "0.000")
+
+
+def test_every_number_of_the_sections_comes_from_the_report() -> None:
+    report = sample_report()
+    html = rendered()
+    body = html[html.index("<main>") : html.index('<section id="method"')]
+    body = re.sub(r"<svg.*?</svg>", " ", body, flags=re.DOTALL)
+    known = known_numbers(report)
+    tokens = re.findall(r"(?<![\w.#-])[+−]?(?:\d[\d,]*)?\.?\d+(?![\w-])", re.sub(r"<[^>]+>", " ", body))
+    assert len(tokens) > 2000
+    assert not sorted({token for token in tokens if token.lstrip("+−") not in known})
+
+
+def known_numbers(report: dict[str, Any]) -> set[str]:
+    """Return every number of the report as it may be written, and those that are words of the page."""
+    # Names of measures, levels, the scale of agreement, sizes of what is listed.
+    known = {"10", "2", "3", "4", "95", "0", "1", "100", str(len(report["warnings"]))}
+    known |= {str(i) for i in range(1, 11)} | {f"{i}0" for i in range(1, 10)}
+    numbers: list[float] = []
+    values = report["values"]
+    measure = MEASURES[0][0]
+    for a in values:
+        for b in values:
+            pairs = zip(values[a][measure], values[b][measure], strict=True)
+            numbers += [y - x for x, y in pairs if x is not None and y is not None]
+    walk(report, numbers)
+    for family in report["families"]:
+        numbers.append(len(family["members"]))
+    for key in ("queries", "systems", "measures"):
+        numbers.append(len(report[key]))
+    for wanted in report["audit"]["queries"]["missing"].values():
+        numbers.append(len(wanted))
+    for distribution in report["distributions"]:
+        numbers.append(sum(distribution["counts"]))
+    for system in values:
+        gaps = [
+            b - a for a, b in zip(values["keyword"][measure], values[system][measure], strict=True) if a is not None
+        ]
+        numbers += [sum(g > 0 for g in gaps), sum(g == 0 for g in gaps), sum(g < 0 for g in gaps)]
+    for number in numbers:
+        known |= {f"{abs(number):,.{d}f}" for d in range(5)} | {f"{abs(number):.3f}"[1:]}
+        known |= {f"{abs(number) * 100:.{d}f}" for d in range(2)} | {".001", ".999"}
+    texts = " ".join([json.dumps(report["queries"]), *(w["message"] for w in report["warnings"])])
+    return known | set(re.findall(r"\d+", texts))
+
+
+def walk(value: Any, numbers: list[float]) -> None:
+    if isinstance(value, dict):
+        for item in value.values():
+            walk(item, numbers)
+    elif isinstance(value, list):
+        for item in value:
+            walk(item, numbers)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        numbers.append(value)
+
+
+def test_outside_text_stays_text() -> None:
+    names = ["<b>base</b>", "$5 & 'new'", "x" * 300]
+    report = sample_report(texts=HOSTILE, names=names, title="<img src=x onerror=alert(1)>")
+    report["measures"][0]["label"] = "<i>m</i>\x00"
+    report["segments"][0]["label"] = "</script><script>alert(2)</script>"
+    report["warnings"][0]["message"] = "<script>alert(3)</script>"
+    html = render_html(report)
+    page = Page(html)
+    html.encode("utf-8")
+    tags = [tag for tag, _ in page.elements]
+    assert tags.count("script") == 1
+    assert not {"b", "i", "img"} & set(tags)
+    assert "\x00" not in html
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    assert "<script>alert(1)</script>" in page.text
+    assert "{{ 7 * 7 }}" in page.text
+    assert "$5 & 'new'" in page.text
+    assert len(html) < 2_000_000
+
+
+def test_nothing_is_styled_or_scripted_inline() -> None:
+    page = Page(rendered())
+    for tag, attributes in page.elements:
+        assert "style" not in attributes, tag
+        assert not [name for name in attributes if name.startswith("on")], tag
+    assert [tag for tag, _ in page.elements].count("style") == 1
+
+
+def test_nothing_is_fetched() -> None:
+    for tag, attributes in Page(rendered()).elements:
+        for name in ("src", "href", "xlink:href", "action", "srcset", "poster", "data"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("#", "data:")), (tag, value)
+
+
+def test_the_policy_allows_the_pages_own_style_and_script_by_hash() -> None:
+    html = rendered()
+    policy = next(a["content"] for _, a in Page(html).elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    for tag in ("style", "script"):
+        text = re.search(rf"<{tag}>(.*?)</{tag}>", html, re.DOTALL)
+        assert text is not None
+        digest = base64.b64encode(hashlib.sha256(text.group(1).encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+    assert policy.startswith("default-src 'none'")
+
+
+def test_ids_are_unique_and_references_meet_them() -> None:
+    page = Page(rendered())
+    ids = page.ids
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        for name in ("aria-labelledby", "href"):
+            value = attributes.get(name) or ""
+            for target in value.split() if name == "aria-labelledby" else [value[1:]] if value[:1] == "#" else []:
+                assert target in ids
+
+
+def test_two_renders_give_the_same_bytes_and_leave_the_report_alone() -> None:
+    report = sample_report()
+    before = copy.deepcopy(report)
+    first = render_html(report)
+    assert report == before
+    assert first == render_html(json.loads(json.dumps(report)))
+
+
+def test_sections_without_content_are_absent() -> None:
+    html = rendered(systems=2, segments=False, lists=False, warnings=False, distributions=False)
+    ids = set(Page(html).ids)
+    assert not {"segments", "distributions", "matrix", "where", "notices-h", "warnings"} & ids
+    assert {"verdict", "health", "means", "pairwise", "examples", "queries", "method"} <= ids
+    assert "matrix" in Page(rendered(systems=3, compare="all-pairs")).ids
+
+
+def test_a_page_of_1000_queries_is_at_most_a_megabyte() -> None:
+    assert len(rendered(queries=1000).encode()) <= 1_000_000
+
+
+def test_a_segment_of_few_queries_gets_no_verdict() -> None:
+    line = next(line for line in Page(rendered()).tables["where"] if line[0] == "head")
+    assert "too few" in line
+    row = next(line for line in Page(rendered()).tables["segments-1-table"] if line[0] == "head")
+    assert row[-1] == "○ too few"
+
+
+def test_p_is_never_zero_and_significance_never_stands_alone() -> None:
+    report = sample_report(effects=(0.0, 0.2, 0.2))
+    text = Page(render_html(report)).text
+    assert not re.search(r"\bp\s*=\s*0?\.0+\b", text)
+    assert "significant" not in text.casefold()
+    assert "no difference" not in text.casefold()
+
+
+def test_an_own_interval_that_contradicts_the_verdict_stands_second() -> None:
+    report = sample_report()
+    row = next(r for r in report["differences"] if r["id"] == report["verdict"][1]["difference_id"])
+    row["interval"] |= {"low": 0.001, "high": 0.01}
+    row["adjusted_interval"] |= {"low": -0.001, "high": 0.012}
+    assert "simultaneous 95\xa0% interval −0.001 to +0.012 (alone +0.001 to +0.010)" in render_html(report)
+
+
+def test_lists_show_grades_moves_and_what_nobody_judged() -> None:
+    page = Page(rendered())
+    lists = [rows for key, rows in page.tables.items() if key.startswith("table-")]
+    assert len(lists) == 2 * 2 * 20
+    cells = [row[1] for rows in lists for row in rows[1:]]
+    assert "?not judged" in cells
+    assert "●●○grade 2 of 3" in cells
+    moves = {row[3] for rows in lists[1::2] for row in rows[1:]}
+    assert "new" in moves
+    assert any(move.startswith("↑ was ") for move in moves)
+
+
+@pytest.mark.parametrize("key", ["differences", "audit", "reproduction"])
+def test_a_missing_key_is_named(key: str) -> None:
+    report = sample_report(queries=20)
+    del report[key]
+    with pytest.raises(RankstatsError, match=key):
+        render_html(report)
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(RankstatsError, match="schema_version '2'"):
+        render_html(sample_report(queries=20) | {"schema_version": "2"})
+
+
+def test_an_unknown_template_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        template_text("absent.html.j2")
