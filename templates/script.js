@@ -71,7 +71,7 @@
   };
 
   // A region that holds all it has to show needs no place in the tab order.
-  const regions = Array.from(document.querySelectorAll('[role="region"][tabindex]'));
+  const regions = Array.from(document.querySelectorAll('[role="group"][tabindex]'));
   const settle = () => {
     for (const region of regions) {
       const scrolls = region.scrollWidth > region.clientWidth + 1 || region.scrollHeight > region.clientHeight + 1;

@@ -82,7 +82,7 @@ def make_plan(options: argparse.Namespace) -> Plan:
     plan = read_plan(options.plan) if options.plan else Plan()
     changes = {
         "qrels": options.qrels,
-        "runs": run_names(options.runs),
+        "runs": tuple((name, str(path)) for name, path in run_names(options.runs)),
         "scores": tuple(options.scores),
         "queries": options.queries,
         "measures": split_list(options.measures),
@@ -143,10 +143,12 @@ def write_report(comparison: Comparison, folder: str) -> str:
 def print_summary(comparison: Comparison, *, quiet: bool) -> None:
     """Print the verdict first, then the tables unless `quiet`."""
     from rankstats.report import render_terminal  # noqa: PLC0415  heavy
+    from rankstats.wording import MINUS  # noqa: PLC0415  with the rest
 
+    terminal = sys.stdout.isatty()
     if quiet:
-        for verdict in comparison.verdict:
-            print(verdict.sentence)
-        return
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    sys.stdout.write(render_terminal(comparison.to_dict(), width))
+        text = "\n".join(verdict.sentence for verdict in comparison.verdict)
+    else:
+        text = render_terminal(comparison.to_dict(), shutil.get_terminal_size().columns if terminal else None)
+    # scripts that read a pipe want the minus of numbers
+    print(text if terminal else text.replace(MINUS, "-").replace("\N{NO-BREAK SPACE}", " "))

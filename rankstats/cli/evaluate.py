@@ -50,7 +50,11 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
 
     require(bool(options.runs and options.qrels), "give judgments and runs: rankstats evaluate --qrels FILE RUN ...")
     require(options.format != "parquet" or bool(options.output), "--format parquet needs --output FILE")
-    changes = {"qrels": options.qrels, "runs": run_names(options.runs), "measures": split_list(options.measures)}
+    changes = {
+        "qrels": options.qrels,
+        "runs": tuple((name, str(path)) for name, path in run_names(options.runs)),
+        "measures": split_list(options.measures),
+    }
     columns = {"query_id": options.query_id, "grade": options.grade}
     plan = policy_changes(override(Plan(), changes, columns=columns), options)
     with progress_bar(options.quiet) as progress:

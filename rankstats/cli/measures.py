@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rankstats.tables import MeasureInfo
 
 EPILOG = """\
 examples:
@@ -18,21 +22,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, argv: list[str]) -> int:
     """Print the list, or the full conventions of some measures."""
     from rankstats.cli.options import split_list  # noqa: PLC0415  with the rest
-    from rankstats.measures import describe_measures, parse_measures  # noqa: PLC0415  heavy
+    from rankstats.measures import parse_measures  # noqa: PLC0415  heavy
 
     if options.names:
-        print("\n\n".join(_explained(info) for info in (m.info() for m in parse_measures(split_list(options.names)))))
+        print("\n\n".join(explained(measure.info()) for measure in parse_measures(split_list(options.names))))
     else:
-        print(describe_measures())
+        print(_overview())
     return 0
 
 
-def _explained(info: object) -> str:
-    from rankstats.tables import MeasureInfo  # noqa: PLC0415  with the rest
+def _overview() -> str:
+    from rankstats.measures import DECLARATIONS, spellings  # noqa: PLC0415  heavy
 
-    assert isinstance(info, MeasureInfo)
-    width = max(map(len, info.definition), default=0)
+    rows = [(declaration.usage, declaration.summary) for declaration in DECLARATIONS]
+    width = max(len(usage) for usage, _ in rows)
+    also: dict[str, list[str]] = {}
+    for spelling in spellings():
+        if spelling.programs:
+            mark = "" if not spelling.cutoff else "_k" if spelling.joined else "@k"
+            also.setdefault(spelling.programs, []).append(spelling.text + mark)
+    return "\n".join(
+        [
+            *(f"{usage:<{width}}  {summary}" for usage, summary in rows),
+            "",
+            "k cuts the list; parameters are shown with their defaults. Other programs' names for exactly these values:",
+            *(f"  {programs}: {', '.join(dict.fromkeys(names))}" for programs, names in also.items()),
+            "",
+            "rankstats measures NAME explains one in full.",
+        ]
+    )
+
+
+def explained(info: MeasureInfo) -> str:
+    """Return the conventions of a measure, a line each.
+
+    Examples
+    --------
+    >>> from rankstats.tables import MeasureInfo
+    >>> print(explained(MeasureInfo("latency", "latency", {"formula": "ms"}, higher_is_better=False)))
+    latency
+      better   lower
+      formula  ms
+    """
+    width = max(map(len, ["better", *info.definition]))
     better = "higher" if info.higher_is_better else "lower"
     lines = [info.name, f"  {'better':<{width}}  {better}"]
-    lines += [f"  {key:<{width}}  {text}" for key, text in info.definition.items()]
+    lines += [f"  {key:<{width}}  {text}" for key, text in info.definition.items() if key != "direction"]
     return "\n".join(lines)

@@ -203,7 +203,13 @@ def correct(correction: str, tested: Tested, differences: Differences, members: 
         joint = stats.bootstrap_max_t(
             differences.select(chosen), alpha=plan.alpha, resamples=plan.resamples, rng=seed_of(plan, "max-T")
         )
-        own = (joint.p_adjusted, joint.adjusted_low, joint.adjusted_high)
+        # a difference that is the same on every query has no spread to studentise by: Bonferroni's correction for it
+        constant = np.isnan(joint.statistic) & (joint.estimate != 0)
+        own = (
+            np.where(constant, tested.p_bonferroni[chosen], joint.p_adjusted),
+            np.where(constant, tested.bonferroni_low[chosen], joint.adjusted_low),
+            np.where(constant, tested.bonferroni_high[chosen], joint.adjusted_high),
+        )
         method = METHODS["bootstrap-max-t"]
     else:
         nothing = np.full(len(chosen), np.nan)

@@ -39,8 +39,12 @@ def first_line(data: bytes, comment: bytes | None = None) -> bytes:
 
 
 def cells_of(line: bytes) -> list[str]:
-    """Return the cells of a line."""
-    return [cell.strip() for cell in next(_reader(line.decode("utf-8", "replace"), delimiter_of(line) or ","), [])]
+    """Return the cells of a line; none if it is no row of a table."""
+    try:
+        cells: list[str] = next(_reader(line.decode("utf-8", "replace"), delimiter_of(line) or ","), [])
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in cells]
 
 
 def has_known_name(cells: Iterable[str], known: Iterable[str]) -> bool:
@@ -62,7 +66,8 @@ def read_delimited(file: StoredFile, headerless: Sequence[str] | None) -> TableF
     delimiter = delimiter_of(first_line(data)) or ","
     quoted = delimiter != "\t" and b'"' in data
     names, start = (headerless, 0) if headerless else _header(file, data, delimiter)
-    table = _parse(data[start:], delimiter, names, quoted) if data[start:].strip() else _no_rows(names)
+    # of one column, pyarrow and the csv module do not agree on what a blank line is
+    table = _parse(data[start:], delimiter, names, quoted) if len(names) > 1 else None
     if table is None:
         return _from_records(file, data, delimiter, names, headerless is None)
 
@@ -127,10 +132,6 @@ def _offset_after(data: bytes, lines: int) -> int:
             return len(data)
         offset = end + 1
     return offset
-
-
-def _no_rows(names: Sequence[str]) -> pa.Table:
-    return pa.table({name: pa.array([], pa.string()) for name in names})
 
 
 def _parse(data: bytes, delimiter: str, names: Sequence[str], quoted: bool) -> pa.Table | None:

@@ -146,6 +146,8 @@ def _read_plain(data: Contents, layout: Layout) -> pa.Table | None:
     first = re.search(rb"\s", data)
     if first is None or first.group() not in (b" ", b"\t") or first.start() == 0:
         return None
+    if data[-1] <= _SPACE and data[-1:] != b"\n":
+        return None
     white = _count_single_white(data)
     if white is None:
         return None

@@ -16,7 +16,7 @@ from rankstats.errors import InputError
 from rankstats.inputs.audit import Read, ReadAudit
 from rankstats.inputs.columns import DOCUMENT_NAMES, GRADE_NAMES, ID_NAMES, TEXT_ID_NAMES, ColumnNames
 from rankstats.inputs.delimited import cells_of, first_line, has_known_name
-from rankstats.inputs.fields import NUMBER, Columns, Layout, lines_of_rows, read_columns
+from rankstats.inputs.fields import NUMBER, Columns, Layout, lines_of_rows, read_columns, with_newlines
 from rankstats.inputs.files import StoredFile
 from rankstats.inputs.formats import is_json, is_parquet, read_table
 from rankstats.inputs.runs import columns_of_dict
@@ -119,7 +119,7 @@ def _is_table(file: StoredFile, named: list[str]) -> bool:
     """Decide from the first line: a header row, or the four fields of qrels."""
     if is_parquet(file) or is_json(file):
         return True
-    first = first_line(file.data, comment=b"#")
+    first = first_line(with_newlines(file.data), comment=b"#")
     fields = first.decode("utf-8", "replace").split()
     if len(fields) == len(_QRELS.names) and NUMBER.fullmatch(fields[-1]):
         return False

@@ -170,6 +170,12 @@ class Declaration:
         return f"{self.name}{inside}{'@k' if self.cutoff == 'required' else '[@k]'}"
 
     @property
+    def example(self) -> str:
+        """The shortest name that can be computed, with a cutoff of 10 where one is needed."""
+        inside = ",".join(f"{p.name}=1" for p in self.parameters if p.required)
+        return self.name + (f"({inside})" if inside else "") + ("@10" if self.cutoff == "required" else "")
+
+    @property
     def range(self) -> str:
         """Smallest and largest value in words."""
         low, high = self.bounds

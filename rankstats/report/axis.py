@@ -27,7 +27,7 @@ def difference_axis(rows: Iterable[ForestRow], *, ticks: int = 5, margin: float 
 
     Examples
     --------
-    >>> row = ForestRow("all", "9", "", "", "", "", "", True, "better", 0.03, (0.01, 0.05), None)
+    >>> row = ForestRow("all", "all", "9", "", "", "", "", "", True, "better", 0.03, (0.01, 0.05), None)
     >>> [text for _, text in difference_axis([row]).ticks]
     ['−0.02', '0', '+0.02', '+0.04', '+0.06']
     """

@@ -114,8 +114,8 @@ class ForestRow:
 
     Attributes
     ----------
-    label, n, share, difference, interval, p : str
-        The texts of the row.
+    name, label, n, share, difference, interval, p : str
+        The texts of the row; `label` is the name, short enough for a figure.
     spoken : str
         The row in words, for readers who do not see the marks.
     adjusted : bool
@@ -132,6 +132,7 @@ class ForestRow:
         Whether the row starts a group (a little space before it).
     """
 
+    name: str
     label: str
     n: str
     share: str
@@ -289,10 +290,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Queries with the largest differences, largest first."""
+    """Queries with the largest differences, largest first; `level` is that of the heading."""
 
     kind: ClassVar[str] = "examples"
     key: str
+    level: int
     heading: str
     baseline: str
     system: str

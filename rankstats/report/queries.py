@@ -72,6 +72,7 @@ def examples(source: Source) -> Section:
         parts = [
             Examples(
                 f"examples-{i}-{key}",
+                4 if len(pairs) > 1 else 3,
                 heading,
                 shown(pair[0], 60),
                 shown(pair[1], 60),

@@ -97,6 +97,7 @@ def forest_row(source: Source, row: Row, name: str, share: float | None = None, 
         f"{source.n_text(row['n'])}: {WORDS[tone]}"
     )
     return ForestRow(
+        name=name,
         label=label(name),
         n=f"{row['n']:,}",
         share=share_text(share),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from rankstats.report.blocks import WORDS, Notice, Statement, Table
 from rankstats.report.means import scoreboard
 from rankstats.report.rows import difference_cells, difference_columns
 from rankstats.report.source import Source
+from rankstats.report.texts import whole
 from rankstats.report.texts import width as wide
 from rankstats.report.verdict import decision, heterogeneity_words, notices, segment_rows, statements
 
@@ -77,8 +77,8 @@ def _score_lines(source: Source) -> str:
     table = tables[0]
     heads = [column.label for column in table.columns]
     rows = []
-    for row in table.rows:
-        name = f"{row[0].text} (baseline)" if row[0].note == "baseline" else row[0].text
+    for system, row in zip(source.systems, table.rows, strict=True):
+        name = f"{system} (baseline)" if row[0].note == "baseline" else system
         rows.append([name, *(cell.text for cell in row[1:])])
     return columns_text(heads, rows, [column.number for column in table.columns])
 
@@ -100,7 +100,8 @@ def _differences(source: Source) -> str:
     for row in rows:
         names = (source.measure_label(row["measure"]), row["system"], row["baseline"])
         cells = difference_cells(source, row, names, rows)
-        body.append([cells[i].text for i in wanted])
+        texts = [*names, *(cell.text for cell in cells[len(names) :])]
+        body.append([texts[i] for i in wanted])
     return columns_text([columns[i].label for i in wanted], body, [columns[i].number for i in wanted])
 
 
@@ -114,8 +115,8 @@ def _segments(source: Source, width: int | None) -> str:
             continue
         heads = ["segment", "n", "share", "difference", "interval", "p", "shown?"]
         heads[5] = "adj. p" if any(row.adjusted for row in rows) else "p"
-        body = [[r.label, r.n, r.share, r.difference, r.interval, r.p, WORDS[r.tone]] for r in rows]
-        title = f"{pair[1]} against {pair[0]} on {source.measure_label(measure)}"
+        body = [[r.name, r.n, r.share, r.difference, r.interval, r.p, WORDS[r.tone]] for r in rows]
+        title = f"{whole(pair[1])} against {whole(pair[0])} on {source.measure_label(measure)}"
         table = columns_text(heads, body, [False, True, True, True, True, True, False])
         told = heterogeneity_words(source, measure, pair)
         parts.append("\n".join([title, table, *([_wrapped(told, width)] if told else [])]))
@@ -133,7 +134,7 @@ def columns_text(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: S
     long    10.25
     """
     lines = [list(heads), *(list(row) for row in rows)]
-    lines = [[_printable(text.translate(_ASCII)) for text in line] for line in lines]
+    lines = [[whole(text).translate(_ASCII) for text in line] for line in lines]
     sizes = [max(wide(line[i]) for line in lines) for i in range(len(heads))]
     out = []
     for line in lines:
@@ -143,8 +144,3 @@ def columns_text(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: S
             cells.append(gap + text if number else text + gap)
         out.append("  ".join(cells).rstrip())
     return "\n".join(out)
-
-
-def _printable(text: str) -> str:
-    """Leave out the marks of direction; a terminal shows them as junk."""
-    return "".join(c for c in text if unicodedata.category(c) != "Cf")

@@ -49,6 +49,17 @@ def _isolated(line: str) -> str:
     return line
 
 
+def whole(text: str) -> str:
+    r"""Return a text for one line, uncut and without marks of direction, for a terminal or a pipe.
+
+    Examples
+    --------
+    >>> whole("a\tb")
+    'a b'
+    """
+    return "".join(c for c in _clean(text) if unicodedata.category(c) != "Cf")
+
+
 def label(text: str, longest: int = LONGEST_LABEL) -> str:
     """Return a name for a figure or a narrow column, cut in the middle when it is long.
 

@@ -101,12 +101,12 @@ def paired_t(differences: Differences, *, alpha: float = 0.05, alternative: str 
     p_value = np.where(defined, np.clip(tail, SMALLEST_P, 1.0), np.where(n > 0, 1.0, np.nan))
     quantile = -special.stdtrit(df, alpha / 2 if two_sided else alpha)
     width = np.where(defined, quantile * np.where(defined, error, 1.0), np.inf)
-    low, high = estimate - width, estimate + width
+    towards = estimate if two_sided else np.full(len(n), -1.0 if alternative == "less" else 1.0)
+    low, high = agreeing_ends(p_value <= alpha, towards, estimate - width, estimate + width)
     if alternative == "greater":
         high = np.full(len(n), np.inf)
     if alternative == "less":
         low = np.full(len(n), -np.inf)
-    low, high = agreeing_ends(p_value <= alpha, estimate, low, high)
     zero = ~np.any(differences.integers != 0, axis=0)
     return PairedTResult(
         estimate=estimate,
@@ -122,17 +122,20 @@ def paired_t(differences: Differences, *, alpha: float = 0.05, alternative: str 
     )
 
 
-def agreeing_ends(significant: NDArray[np.bool_], estimate: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+def agreeing_ends(significant: NDArray[np.bool_], towards: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Settle, in favour of p, ends that are on the wrong side of 0 by the rounding of a quantile.
+
+    `towards` is positive where a significant interval lies above 0 and negative where it lies below.
 
     Examples
     --------
     >>> agreeing_ends(np.array([False]), np.array([1.0]), np.array([1e-17]), np.array([2.0]))
     (array([0.]), array([2.]))
     """
-    low = np.where(significant & (estimate > 0), np.maximum(low, SMALLEST_P), low)
-    high = np.where(significant & (estimate < 0), np.minimum(high, -SMALLEST_P), high)
-    return np.where(significant, low, np.minimum(low, 0.0)), np.where(significant, high, np.maximum(high, 0.0))
+    above, below = significant & (towards > 0), significant & (towards < 0)
+    low = np.where(above, np.maximum(low, SMALLEST_P), np.where(below, low, np.minimum(low, 0.0)))
+    high = np.where(below, np.minimum(high, -SMALLEST_P), np.where(above, high, np.maximum(high, 0.0)))
+    return low, high
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,10 @@ from rankstats.stats.exact_sums import to_grid
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import check_alpha
 
+_SMOOTH_FROM_DF = 10
+_TAIL = 12.0
+"""Standard deviations beyond which a normal variable is never found in double precision."""
+
 Floats = NDArray[np.float64]
 
 
@@ -121,17 +125,27 @@ def t_power(shift: float, df: float, *, alpha: float = 0.05, two_sided: bool = T
     0.564504
     """
     critical = -float(special.stdtrit(df, alpha / 2 if two_sided else alpha))
-    half_width = 12 / np.sqrt(2 * df)
+    return _upper_tail(shift, df, critical) + (_upper_tail(-shift, df, critical) if two_sided else 0.0)
+
+
+def _upper_tail(shift: float, df: float, critical: float) -> float:
+    """Return P(T > critical > 0) of a noncentral t, by Gauss–Legendre; scipy's own is NaN in far tails.
+
+    T = (Z + shift) / S: the integral runs over Z for few degrees of freedom, where it is smoother, and over S for many.
+    """
     nodes, node_weights = _legendre()
+    if df < _SMOOTH_FROM_DF:
+        low = min(max(-_TAIL, -shift), _TAIL)
+        normal = low + (_TAIL - low) * (nodes + 1) / 2
+        density = np.exp(-(normal**2) / 2) / np.sqrt(2 * np.pi)
+        inside = special.chdtr(df, df * ((normal + shift) / critical) ** 2)
+        return float(np.sum(node_weights * density * inside) * (_TAIL - low) / 2)
+    half_width = _TAIL / np.sqrt(2 * df)
     low, high = max(0.0, 1 - half_width), 1 + half_width
     spread = low + (high - low) * (nodes + 1) / 2
-    # density of estimated over true standard deviation, up to a constant; scipy's noncentral t gives NaN far out
     logarithm = (df - 1) * np.log(spread) - df * spread**2 / 2
     density = node_weights * np.exp(logarithm - logarithm.max())
-    reaches = special.ndtr(shift - critical * spread)
-    if two_sided:
-        reaches += special.ndtr(-shift - critical * spread)
-    return float(np.sum(density * reaches) / np.sum(density))
+    return float(np.sum(density * special.ndtr(shift - critical * spread)) / np.sum(density))
 
 
 @cache

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import multiprocessing
 import os
 import platform
 import statistics
@@ -106,7 +107,7 @@ class Timing:
 
 
 def write_collection(folder: Path, queries: int, depth: int, runs: int) -> tuple[Path, list[Path]]:
-    """Write judgments and runs; a relevant passage tends to stand high, in better runs higher."""
+    """Write judgments and runs; a relevant passage tends to stand high."""
     generator = np.random.default_rng(6980)
     ids = np.sort(generator.choice(1_200_000, size=queries, replace=False))
     relevant = [generator.choice(PASSAGES, size=1 + (generator.random() < 0.07), replace=False) for _ in range(queries)]
@@ -201,7 +202,10 @@ def main() -> None:
     programs = [program for program in PROGRAMS if importlib.util.find_spec(program.module)]
     absent = [program.name for program in PROGRAMS if program not in programs]
     with tempfile.TemporaryDirectory() as folder:
-        qrels, runs = write_collection(Path(folder), options.queries, options.depth, options.runs)
+        # In a process of its own: the peak memory of a child process begins with that of its parent.
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            shape = (Path(folder), options.queries, options.depth, options.runs)
+            qrels, runs = pool.apply(write_collection, shape)
         size = sum(path.stat().st_size for path in runs) / 1e6
         timings = time_all(programs, qrels, runs, options.repeats)
     lines = options.queries * options.depth * options.runs

@@ -69,13 +69,12 @@ def test_pairs_are_judged_once_and_every_query_has_a_wanted_product() -> None:
 
 
 def popularity() -> dict[str, str]:
-    """Cut the queries into head, torso and tail by the share of traffic before them, as the report does."""
-    order = sorted(demo().queries, key=lambda query: -query.frequency)
-    total = sum(query.frequency for query in order)
-    segments, before = {}, 0
-    for query in order:
+    """Cut the queries into head, torso and tail by the share of traffic before them, equal frequencies together."""
+    total = sum(query.frequency for query in demo().queries)
+    segments = {}
+    for query in demo().queries:
+        before = sum(other.frequency for other in demo().queries if other.frequency > query.frequency)
         segments[query.query_id] = "head" if before < total / 2 else "torso" if before < total * 0.9 else "tail"
-        before += query.frequency
     return segments
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 from rankstats.tables import Judgments, Ranking
 
@@ -25,9 +26,11 @@ def naive_judgments(path: Path) -> list[tuple[str, str, float]]:
 
 def rows_of_run(run: Ranking) -> list[tuple[str, str, float]]:
     queries = [run.query_ids[code] for code in run.query]
-    return list(zip(queries, run.doc_ids.to_pylist(), run.score.tolist(), strict=True))
+    documents: list[Any] = run.doc_ids.to_pylist()
+    return list(zip(queries, documents, run.score.tolist(), strict=True))
 
 
 def rows_of_judgments(judgments: Judgments) -> list[tuple[str, str, float]]:
     queries = [judgments.query_ids[code] for code in judgments.query]
-    return list(zip(queries, judgments.doc_ids.to_pylist(), judgments.grade.tolist(), strict=True))
+    documents: list[Any] = judgments.doc_ids.to_pylist()
+    return list(zip(queries, documents, judgments.grade.tolist(), strict=True))

@@ -84,7 +84,9 @@ def test_headed_ratings_with_an_empty_cell() -> None:
 
 def test_ratings_of_three_raters_need_the_grade_column() -> None:
     path = shared("data/annotators/chorus/Broad_Query_Set_individual_ratings.csv.gz")
-    with pytest.raises(InputError, match=r"no grade column; name it with --grade \(there are query, docid, .*final_rat"):
+    with pytest.raises(
+        InputError, match=r"no grade column; name it with --grade \(there are query, docid, .*final_rat"
+    ):
         read_judgments(path, Policies())
     judgments = read_judgments(path, Policies(), grade_column="final_rating")
     assert (judgments.table.n_queries, judgments.audit.rows) == (135, 3_188)

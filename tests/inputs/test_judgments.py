@@ -73,9 +73,7 @@ def test_the_text_of_the_query_may_be_the_id(tmp_path: Path) -> None:
 
 def test_named_columns(tmp_path: Path) -> None:
     path = write(tmp_path, "topic_nr,query,doc,first,second\n7,shoes,d1,1,2\n")
-    assert problem(path) == (
-        ": no grade column; name it with --grade (there are topic_nr, query, doc, first, second)"
-    )
+    assert problem(path) == (": no grade column; name it with --grade (there are topic_nr, query, doc, first, second)")
     judgments = read_judgments(path, Policies(), id_column="topic_nr", grade_column="second").table
     assert rows_of_judgments(judgments) == [("7", "d1", 2)]
     by_text = read_judgments(path, Policies(), id_column="only_in_the_query_table", grade_column="first").table
@@ -109,7 +107,7 @@ def test_ambiguous_or_missing_columns(tmp_path: Path, header: str, message: str)
         ("q1 0 d1 1\nq1 0 d2\n", ":2: 3 fields where 4 are expected (qid iter docid grade)"),
         ("q1 0 d1 1\n\nq1 0 d2 x\n", ":3: grade 'x' is not a number"),
         ("q1 0 d1 1\r\nq1 0 d2 1,5\r\n", ":2: grade '1,5' is not a number; write a decimal point"),
-        ("q1 0 d1 nan\n", ":1: 3 fields where"),
+        ("q1 0 d1 nan\n", ":1: grade 'nan' is not a finite number"),
         ("q1 0 d1 one\n", ":1: grade 'one' is not a number; a qrels file has no header row"),
         ("# one\n# two\n", ": holds comments only, no judgment"),
         ("q1 0 d1 1\n# 0 d1 1\n", ":2: is this a comment or a judgment of query '#'? Remove the line"),
@@ -126,8 +124,6 @@ def test_ambiguous_or_missing_columns(tmp_path: Path, header: str, message: str)
     ],
 )
 def test_fault_is_named_with_its_line(tmp_path: Path, content: str, message: str) -> None:
-    if message.endswith("3 fields where"):
-        message = ":1: grade 'nan' is not a finite number"
     assert problem(write(tmp_path, content)) == message
 
 
@@ -186,7 +182,7 @@ def test_shuffled_lines_give_equal_tables(tmp_path: Path) -> None:
 
 def test_from_dict_leaves_what_it_is_given() -> None:
     given = {"q2": {"d2": 1, "d10": 0.5}, "q1": {}}
-    judgments = judgments_from_dict(given)  # type: ignore[arg-type]  # an int grade is fine
+    judgments = judgments_from_dict(given)
     assert rows_of_judgments(judgments) == [("q2", "d10", 0.5), ("q2", "d2", 1)]
     assert (judgments.query_ids, judgments.offsets.tolist()) == (("q1", "q2"), [0, 0, 2])
     assert given == {"q2": {"d2": 1, "d10": 0.5}, "q1": {}}

@@ -66,7 +66,8 @@ def test_blank_lines_are_counted(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["007", "1e5", "NA", "null", "#5", "nan", "ü–日本", "12345678901234567890", '"q', "a,b", "NULL", "True", "\x1c"]
+    "name",
+    ["007", "1e5", "NA", "null", "#5", "nan", "ü–日本", "12345678901234567890", '"q', "a,b", "NULL", "True", "\x1c"],
 )
 def test_ids_are_text(write: Write, name: str) -> None:
     run = read_run(write(f'{name} Q0 {name} 1 1 t\n{name} Q0 x" 2 0 "t\n'), "a", Policies()).table
@@ -87,7 +88,9 @@ def test_lines_split_at_white_space_and_lines_split_at_tabs_in_one_file(write: W
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
 def test_compression_is_found_by_content(write: Write, compress: Callable[[bytes], bytes]) -> None:
-    assert rows_of_run(read_run(write(compress(b"q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\n")), "a", Policies()).table) == TWO
+    assert (
+        rows_of_run(read_run(write(compress(b"q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\n")), "a", Policies()).table) == TWO
+    )
 
 
 def test_zstd(write: Write) -> None:
@@ -238,7 +241,7 @@ def test_many_blocks_keep_the_order_of_the_file(write: Write, monkeypatch: pytes
 
 def test_from_dict_leaves_what_it_is_given() -> None:
     given = {"q2": {"d1": 1, "d0": 2.5}, "q1": {}}
-    run = ranking_from_dict("a", given)  # type: ignore[arg-type]  # an int score is fine
+    run = ranking_from_dict("a", given)
     assert run.query_ids == ("q2", "q1")
     assert rows_of_run(run) == [("q2", "d1", 1), ("q2", "d0", 2.5)]
     assert given == {"q2": {"d1": 1, "d0": 2.5}, "q1": {}}

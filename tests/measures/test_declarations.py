@@ -33,6 +33,11 @@ def test_usage_names_every_parameter_and_the_cutoff(declaration: Declaration) ->
     assert declaration.usage.endswith("[@k]" if declaration.cutoff == "optional" else ")@k")
 
 
+def test_examples_parse() -> None:
+    names = [parse_measure(declaration.example).name for declaration in DECLARATIONS]
+    assert names == ["P@10", "R@10", "F1@10", "HitRate@10", "Judged", "RR", "AP", "DCG", "nDCG", "ERR"]
+
+
 def test_usage_is_readable() -> None:
     usages = {declaration.name: declaration.usage for declaration in DECLARATIONS}
     assert usages["AP"] == "AP(rel=1, denominator='R')[@k]"

@@ -9,6 +9,7 @@ from rankstats.conventions import DEFAULT_MEASURES
 from rankstats.errors import MeasureError
 from rankstats.measures import DECLARATIONS, parse_measure, parse_measures, spellings, split_measures
 from tests.measures.oracle import FORMULAS
+from tests.tables.made import patient
 
 CANONICAL = {
     "nDCG@10": "nDCG@10",
@@ -200,6 +201,7 @@ def test_spelled_as_ir_measures_prints_it(name: str) -> None:
     assert repr(ir_measures.parse_measure(name)) == parse_measure(name).name == name
 
 
+@patient
 @given(st.text(alphabet="APRnDCG@0123()={}'\", relgains.:", max_size=20))
 def test_any_text_is_a_measure_or_a_clean_error(text: str) -> None:
     try:

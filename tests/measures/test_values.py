@@ -14,7 +14,7 @@ from rankstats.measures import contributions, evaluate, evaluate_systems, parse_
 from rankstats.tables import make_hits
 from tests.measures.computed import table_of, value_of, value_of_grades, values_of_grades
 from tests.measures.oracle import FORMULAS, Value
-from tests.tables.made import Row, collections, judgments_of, ranking_of
+from tests.tables.made import Row, collections, judgments_of, patient, ranking_of
 
 NAMES = tuple(FORMULAS)
 Collection = tuple[dict[str, dict[str, float]], list[Row]]
@@ -35,6 +35,7 @@ def as_number(value: Value, undefined: float) -> float:
     return undefined if value is None else value
 
 
+@patient
 @given(collections(), st.sampled_from([("undefined", np.nan), ("zero", 0.0)]))
 def test_agrees_with_the_definitions(made: Collection, treatment: tuple[str, float]) -> None:
     grades, rows = made
@@ -46,6 +47,7 @@ def test_agrees_with_the_definitions(made: Collection, treatment: tuple[str, flo
         np.testing.assert_allclose(list(table[query_id].values()), expected, rtol=0, atol=1e-12)
 
 
+@patient
 @given(collections())
 def test_values_stay_within_their_bounds(made: Collection) -> None:
     table = table_of(NAMES, *made)
@@ -55,6 +57,7 @@ def test_values_stay_within_their_bounds(made: Collection) -> None:
             assert np.isnan(values[name]) or (low <= values[name] and (high is None or values[name] <= high + 1e-15))
 
 
+@patient
 @given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=8).filter(any), st.integers(0, 2))
 def test_the_ideal_list_scores_1(grades: list[float], unjudged: int) -> None:
     best = sorted(grades, reverse=True)
@@ -64,12 +67,14 @@ def test_the_ideal_list_scores_1(grades: list[float], unjudged: int) -> None:
         assert value_of(name, judged, listed + [f"u{i}" for i in range(unjudged)]) == pytest.approx(1, abs=1e-12)
 
 
+@patient
 @given(collections(), st.integers(1, 6))
 def test_a_cutoff_never_raises_the_reciprocal_rank(made: Collection, k: int) -> None:
     for values in table_of(["RR", f"RR@{k}"], *made).values():
         assert values[f"RR@{k}"] <= values["RR"]
 
 
+@patient
 @given(collections(), st.integers(1, 12))
 def test_precision_counts_documents(made: Collection, k: int) -> None:
     for values in table_of([f"P@{k}"], *made).values():
@@ -78,6 +83,7 @@ def test_precision_counts_documents(made: Collection, k: int) -> None:
         assert values[f"P@{k}"] == round(documents) / k
 
 
+@patient
 @given(collections())
 def test_with_one_relevant_document_ap_is_rr(made: Collection) -> None:
     grades, rows = made
@@ -87,6 +93,7 @@ def test_with_one_relevant_document_ap_is_rr(made: Collection) -> None:
         assert values["AP@3"] == values["RR@3"]
 
 
+@patient
 @given(collections(), st.sampled_from([lambda x: 3 * x - 7, lambda x: x**3, np.arctan]))
 def test_an_increasing_transformation_of_scores_changes_nothing(made: Collection, transform: object) -> None:
     grades, rows = made
@@ -96,6 +103,7 @@ def test_an_increasing_transformation_of_scores_changes_nothing(made: Collection
     np.testing.assert_equal(table_of(NAMES, grades, moved), table_of(NAMES, grades, coarse))
 
 
+@patient
 @given(collections(), st.integers(0, 2**32))
 def test_new_document_ids_change_nothing_without_ties(made: Collection, seed: int) -> None:
     grades, rows = made
@@ -110,6 +118,7 @@ def test_new_document_ids_change_nothing_without_ties(made: Collection, seed: in
     )
 
 
+@patient
 @given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.0]), min_size=2, max_size=7), st.data())
 def test_moving_a_better_document_up_lowers_nothing_that_promises_so(grades: list[float], data: st.DataObject) -> None:
     positions = st.lists(st.integers(0, len(grades) - 1), min_size=2, max_size=2, unique=True)
@@ -132,6 +141,7 @@ def test_what_promises_to_reward_moving_up() -> None:
     }
 
 
+@patient
 @given(collections())
 def test_contributions_add_up_to_the_value(made: Collection) -> None:
     grades, rows = made
@@ -149,6 +159,7 @@ def test_contributions_add_up_to_the_value(made: Collection) -> None:
             np.testing.assert_allclose(sums, value, rtol=0, atol=1e-12)
 
 
+@patient
 @given(collections(), collections())
 def test_systems_and_measures_do_not_touch_one_another(first: Collection, second: Collection) -> None:
     judgments = judgments_of(first[0])

@@ -20,9 +20,7 @@ NUMBERS = ("estimate", "p_value", "p_adjusted", *ENDS)
 @settings(deadline=None, max_examples=150)
 @given(cases(), levels, alternatives, st.integers(1, 40), st.sampled_from([1, 19, 199, 500]))
 def test_p_and_interval_agree_exactly(case: Case, alpha: float, alternative: str, m: int, resamples: int) -> None:
-    result = sign_flip_test(
-        case.differences, alpha=alpha, alternative=alternative, family_size=m, resamples=resamples
-    )
+    result = sign_flip_test(case.differences, alpha=alpha, alternative=alternative, family_size=m, resamples=resamples)
     assert_array_equal(result.p_value <= alpha, leaves_out_zero(result.low, result.high))
     assert_array_equal(result.p_adjusted <= alpha, leaves_out_zero(result.adjusted_low, result.adjusted_high))
     tested = result.n > 0
@@ -80,9 +78,7 @@ def _by_hand(values: np.ndarray, weights: np.ndarray, alpha: float) -> tuple[flo
     signs = np.array(list(product([0, 1], repeat=n)))
     flipped, kept = signs @ (weights * values), (1 - signs) @ (weights * values)
     b = np.count_nonzero(np.abs(kept - flipped) >= observed - 1e-9 * np.sum(np.abs(weights * values)))
-    means = [
-        (s / w if w else None) for s, w in zip(flipped, signs @ weights, strict=True)
-    ]
+    means = [(s / w if w else None) for s, w in zip(flipped, signs @ weights, strict=True)]
     rank = int(np.floor(alpha * 2**n / 2 + 1e-9))
     low = sorted(-np.inf if mean is None else mean for mean in means)[rank]
     high = sorted(np.inf if mean is None else mean for mean in means)[-rank - 1]

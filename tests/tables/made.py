@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from rankstats.tables import Judgments, Ranking, Source
@@ -17,6 +18,9 @@ Row = tuple[str, str, float]
 """Query, document, score."""
 
 SOURCE = Source("made here")
+patient = settings(deadline=None)
+"""For properties, whose first example also pays for imports and other people's load on the machine."""
+
 QUERIES = ("q1", "q2", "q3", "q4")
 DOCUMENTS = ("a", "B", "b", "ba", "é", "￿", "\U00010000", "10", "9")
 

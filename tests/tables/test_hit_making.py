@@ -16,7 +16,7 @@ from rankstats import tables
 from rankstats.conventions import Policies
 from rankstats.errors import InputError
 from rankstats.tables import Hits, Judgments, Ranking, make_hits
-from tests.tables.made import SOURCE, Row, collections, judgments_of, ranking_of
+from tests.tables.made import SOURCE, Row, collections, judgments_of, patient, ranking_of
 
 TIES = ("doc_id", "rank", "input", "float32")
 
@@ -70,6 +70,7 @@ def top_rows(judgments: Judgments, hits: Hits) -> list[tuple[str, int, str, floa
     return list(zip(queries, top.rank.tolist(), doc_ids, grades, strict=True))
 
 
+@patient
 @given(collections(), st.sampled_from(TIES), st.integers(0, 4), st.integers(1, 3), st.data())
 def test_agrees_with_the_plainest_way(
     made: tuple[dict[str, dict[str, float]], list[Row]], ties: str, depth: int, pieces: int, data: st.DataObject
@@ -104,6 +105,7 @@ def assert_same(first: Hits, second: Hits) -> None:
     assert first.unknown_queries == second.unknown_queries
 
 
+@patient
 @given(collections(), st.sampled_from(["doc_id", "rank", "float32"]), st.randoms(use_true_random=False))
 def test_order_of_lines_changes_nothing(
     made: tuple[dict[str, dict[str, float]], list[Row]], ties: str, shuffler: random.Random

@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import csv
+import io
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from rankstats.errors import InputError
+from rankstats.inputs import ScoresInput, read_scores
+
+LONG = (
+    "query_id,system,measure,value\n"
+    "q2,b,AP,0.1\nq2,a,AP,0.30000000000000004\nq10,b,AP,\nq10,a,AP,1e-3\nq2,b,RR,1\nq2,a,RR,0\n"
+    "all,b,AP,0.1\nall,a,AP,0.2\n"
+)
+
+
+def write(folder: Path, content: str, name: str = "scores.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode())
+    return path
+
+
+def problem(path: Path, **options: list[str]) -> str:
+    with pytest.raises(InputError) as error:
+        read_scores(path, measures=options.get("measures"))
+    return str(error.value).removeprefix(str(path))
+
+
+def cells(read: ScoresInput) -> dict[tuple[str, str, str], float]:
+    scores = read.scores
+    return {
+        (query, system, measure.name): float(scores.values[q, s, m])
+        for q, query in enumerate(scores.query_ids)
+        for s, system in enumerate(scores.systems)
+        for m, measure in enumerate(scores.measures)
+        if not np.isnan(scores.values[q, s, m])
+    }
+
+
+EXPECTED = {
+    ("q2", "b", "AP"): 0.1,
+    ("q2", "a", "AP"): 0.30000000000000004,
+    ("q10", "a", "AP"): 1e-3,
+    ("q2", "b", "RR"): 1,
+    ("q2", "a", "RR"): 0,
+}
+
+
+@pytest.mark.parametrize("content", [LONG, LONG.replace(",", "\t"), LONG.replace("\n", "\r\n")])
+def test_long_table(tmp_path: Path, content: str) -> None:
+    read = read_scores(write(tmp_path, content))
+    scores = read.table.scores
+    assert (scores.query_ids, scores.systems) == (("q10", "q2"), ("b", "a"))
+    assert [measure.name for measure in scores.measures] == ["AP", "RR"]
+    assert cells(read.table) == EXPECTED
+    assert (read.audit.rows, read.audit.mean_rows, read.audit.undefined) == (6, 2, 1)
+    assert read.table.queries is None
+    assert read.table.missing == {"b": (), "a": ()}
+
+
+def test_long_table_in_other_formats(tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(LONG)))
+    lines = "".join(
+        f'{{"query_id": "{r["query_id"]}", "system": "{r["system"]}", "measure": "{r["measure"]}", '
+        f'"value": {r["value"] or "null"}}}\n'
+        for r in rows
+    )
+    assert cells(read_scores(write(tmp_path, lines, "scores.jsonl")).table) == EXPECTED
+    path = tmp_path / "scores.parquet"
+    columns = {name: [row[name] for row in rows] for name in ("query_id", "system", "measure")}
+    values = [float(row["value"]) if row["value"] else None for row in rows]
+    pa.parquet.write_table(pa.table({**columns, "value": values}), path)
+    read = read_scores(path)
+    assert cells(read.table) == EXPECTED
+    assert (read.audit.mean_rows, read.audit.undefined) == (2, 1)
+
+
+def test_our_own_file_with_weight_and_attributes(tmp_path: Path) -> None:
+    content = (
+        "query_id,system,measure,value,weight,query,kind,freq\n"
+        'q2,a,AP,0.5,2,"red, shoes",x,7\nq2,b,AP,0.25,2,"red, shoes",x,7\nq1,a,AP,,1,42,,\nq1,b,AP,1,1,42,,\n'
+    )
+    queries = read_scores(write(tmp_path, content)).table.queries
+    assert queries is not None
+    assert (queries.query_ids, queries.text, queries.frequency) == (("q1", "q2"), "query", "freq")
+    assert queries.columns["weight"].tolist() == [1, 2]
+    assert queries.columns["query"].tolist() == ["42", "red, shoes"]
+    assert queries.columns["kind"].tolist() == [None, "x"]
+    assert np.array_equal(queries.columns["freq"], [np.nan, 7], equal_nan=True)
+
+
+def test_two_values_of_one_attribute(tmp_path: Path) -> None:
+    content = "query_id,system,measure,value,weight\nq1,a,AP,1,2\nq2,a,AP,1,2\nq1,b,AP,1,3\n"
+    assert problem(write(tmp_path, content)) == ":4: weight of query 'q1' is 3.0, but 2.0 in line 2"
+    first = write(tmp_path, "query_id,system,measure,value,kind\nq1,a,AP,1,x\n", "1.csv")
+    second = write(tmp_path, "query_id,system,measure,value,kind\nq1,b,AP,1,y\n", "2.csv")
+    with pytest.raises(InputError) as error:
+        read_scores([first, second])
+    assert str(error.value) == f"{second}:2: kind of query 'q1' is 'y', but 'x' in {first}"
+
+
+@pytest.mark.parametrize("measures", [None, [], ["nDCG@10"]])
+def test_wide_table(tmp_path: Path, measures: list[str] | None) -> None:
+    path = write(tmp_path, "qid\tb\ta 1\nq2\t1\t0.5\nq1\t\t-2\nall\t1\t1\n")
+    read = read_scores(path, measures=measures)
+    scores = read.table.scores
+    assert (scores.query_ids, scores.systems) == (("q1", "q2"), ("b", "a 1"))
+    assert [measure.name for measure in scores.measures] == (measures or ["value"])
+    assert np.array_equal(scores.values[:, :, 0], [[np.nan, -2], [1, 0.5]], equal_nan=True)
+    assert (read.audit.rows, read.audit.undefined, read.audit.mean_rows) == (4, 1, 2)
+
+
+def test_wide_table_holds_one_measure(tmp_path: Path) -> None:
+    message = problem(write(tmp_path, "qid,a\nq1,1\n"), measures=["AP", "RR"])
+    assert message.startswith(": is a wide table, which holds one measure, but 2 are named (AP, RR)")
+
+
+def test_table_of_measures(tmp_path: Path) -> None:
+    path = write(tmp_path, "run\tquery\tAP\tRR\nb\tq2\t0.1\t1\na\tq2\t0.30000000000000004\t0\na\tq10\t1e-3\t\n")
+    assert cells(read_scores(path).table) == EXPECTED
+    assert read_scores(path).table.missing == {"b": ("q10",), "a": ()}
+
+
+def test_a_wide_table_may_have_a_system_called_run(tmp_path: Path) -> None:
+    assert read_scores(write(tmp_path, "qid,run,other\nq1,1,2\n")).table.scores.systems == ("run", "other")
+
+
+def test_trec_eval_output(tmp_path: Path) -> None:
+    first = write(
+        tmp_path,
+        "map                   \tq2\t0.1000\nrecip_rank            \tq2\t1.0000\nrelstring \tq2\t'10 1'\n"
+        "\nrunid\tall\tx\nmap\tall\t0.1\n",
+        "b.eval",
+    )
+    second = write(tmp_path, "map q10 0.001\nmap q2 -2.5\nrelstring_20 q2 '1'\n", "a.txt")
+    read = read_scores([first, f"new={second}"])
+    assert read.table.scores.systems == ("b", "new")
+    assert cells(read.table) == {
+        ("q2", "b", "map"): 0.1,
+        ("q2", "b", "recip_rank"): 1,
+        ("q10", "new", "map"): 0.001,
+        ("q2", "new", "map"): -2.5,
+    }
+    assert read.table.missing == {"b": ("q10",), "new": ()}
+    audit = read.audit
+    assert (audit.rows, audit.mean_rows, audit.comment_lines, audit.blank_lines) == (4, 1, 3, 1)
+    assert [source.name for source in audit.sources] == [str(first), str(second)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (LONG + "q2,a,RR,1\n", ":10: RR of system 'a' for query 'q2' is listed twice, first in line 7; remove one"),
+        ("query_id,system,measure,value\nq1,a,AP,nan\n", ":2: value 'nan' is not a finite number"),
+        ("query_id,system,measure,value\nq1,a,AP,inf\n", ":2: value 'inf' is not a finite number"),
+        ("query_id,system,measure,value\n\nq1,a,AP,x\n", ":3: value 'x' is not a finite number"),
+        ("query_id,system,measure,value\nq1,,AP,1\n", ":2: system is empty"),
+        ("query_id,system,measure,value\nall,a,AP,1\n", ": no per-query value; the rows of 'all' are means"),
+        ("query_id,measure,value\nq1,AP,1\n", ": has columns measure and value but no column system; add one"),
+        ("query_id,a\nq1,1\nq1,2\n", ":3: value of system 'a' for query 'q1' is listed twice, first in line 2"),
+        ("query_id,a,b\nq1,1,x\n", ":2: b 'x' is not a finite number"),
+        ("query_id\nq1\n", ": has a query id column and no other; a wide table has one column a system"),
+        ("map q1 0.5\nmap q1\n", ":2: 2 fields where 3 are expected (measure query value)"),
+        ("map q1 0.5\nmap q2 nan\n", ":2: value 'nan' of map is not a finite number"),
+        ("map q1 0.5\n\nmap q1 0.25\n", ":3: map of system 'scores' for query 'q1' is listed twice, first in line 1"),
+        ("hello world\n", ":1: neither a table with a column query_id nor output of trec_eval -q"),
+        ("a,b,c\n1,2,3\n", ":1: neither a table with a column query_id nor output of trec_eval -q"),
+        ("", ": the file is empty"),
+    ],
+)
+def test_fault_is_named_with_its_line(tmp_path: Path, content: str, message: str) -> None:
+    assert problem(write(tmp_path, content)).startswith(message)
+
+
+def test_two_files_with_one_value(tmp_path: Path) -> None:
+    first = write(tmp_path, "map q1 0.5\n", "a.eval")
+    second = write(tmp_path, "query_id,system,measure,value\nq1,a,map,0.5\n", "b.csv")
+    with pytest.raises(InputError) as error:
+        read_scores([first, second])
+    assert str(error.value) == (
+        f"{second}:2: map of system 'a' for query 'q1' is listed twice, first in {first}, line 1; remove one"
+    )
+
+
+def test_no_file() -> None:
+    with pytest.raises(InputError, match="no score file is named"):
+        read_scores([])
+
+
+def test_shuffled_rows_change_no_value(tmp_path: Path) -> None:
+    header, *rows = LONG.splitlines()
+    for seed in range(5):
+        random.Random(seed).shuffle(rows)
+        read = read_scores(write(tmp_path, "\n".join([header, *rows])))
+        assert read.table.scores.query_ids == ("q10", "q2")
+        assert cells(read.table) == EXPECTED
