@@ -16,6 +16,8 @@ from rankstats.plan import Plan
 from rankstats.wording import count, number, percent, signed
 
 _ORDER = {"serious": 0, "warning": 1, "info": 2}
+_MUCH_UNJUDGED = 0.2
+"""Share of unjudged documents in the top of a list above which a reader is warned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +268,21 @@ def judged_gap(findings: Findings) -> Iterator[Warning]:
                 )
 
 
+def unjudged(findings: Findings) -> Iterator[Warning]:
+    """Much of what the systems show was never judged."""
+    for depth, shares in findings.evidence.audit["unjudged_at"].items():
+        high = {system: share for system, share in shares.items() if share is not None and share > _MUCH_UNJUDGED}
+        if high:
+            listed = ", ".join(f"{system} {percent(share)}" for system, share in high.items())
+            yield Warning(
+                "unjudged",
+                "warning",
+                f"Much of the top {depth} is unjudged and counts as not relevant ({listed}); "
+                "judge the first documents of to_judge.tsv.",
+                "judgments",
+            )
+
+
 def identical_systems(findings: Findings) -> Iterator[Warning]:
     """Two systems with the same values, or nearly so."""
     for row in findings.confirmatory:
@@ -474,6 +491,7 @@ CHECKS: Sequence[Callable[[Findings], Iterator[Warning]]] = (
     few_queries,
     weights_disagree,
     judged_gap,
+    unjudged,
     one_query_carries,
     mean_against_losses,
     tests_disagree,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstats.tables import MeasureInfo, Scores, TopLists
+from rankstats.tables import MeasureInfo, Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA_VERSION = "1"
 
@@ -294,7 +297,6 @@ class Comparison:
     reproduction: Mapping[str, Any]
     to_judge: tuple[JudgeRow, ...] = ()
     decision: Mapping[str, Any] | None = None
-    top: Mapping[str, TopLists] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of report.json: plain numbers, texts, lists and dictionaries; undefined is None."""
@@ -327,12 +329,31 @@ class Comparison:
             "reproduction": plain(self.reproduction),
         }
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the differences as a frame, one row each, with flat columns for segments and intervals."""
+        import pandas as pd  # noqa: PLC0415  slow to load and not needed for the report
+
+        return pd.DataFrame([_flat(row) for row in plain(self.differences)])
+
     def _values(self) -> dict[str, dict[str, list[float | None]]]:
         table = self.scores_table
         return {
             system: {info.name: plain(table.values[:, s, m]) for m, info in enumerate(table.measures)}
             for s, system in enumerate(table.systems)
         }
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Spread segments and intervals over columns; leave out the nested lists of other tests and corrections."""
+    flat: dict[str, Any] = {}
+    for key, value in row.items():
+        if key == "segment":
+            flat |= {"attribute": value and value["attribute"], "value": value and value["value"]}
+        elif key.endswith("interval"):
+            flat |= {f"{key}_low": value and value["low"], f"{key}_high": value and value["high"]}
+        elif not key.startswith("also"):
+            flat[key] = value
+    return flat
 
 
 def plain(value: Any) -> Any:

@@ -82,7 +82,7 @@ def _probabilities(patterns: _Patterns, non_zero: Floats, two_sided: bool) -> tu
 
 
 def _least_flipped(total: Floats, size: Floats, zeros: int, mean: float) -> NDArray[np.int64]:
-    """Return i such that sets have means of at most `mean` when fewer (total < 0) or no fewer than i zeros join them."""
+    """Return i: sets have means of at most `mean` when fewer (total < 0) or no fewer (else) than i zeros join them."""
     members = total / mean
     if mean < 0:
         members = np.floor(members)

@@ -312,3 +312,28 @@ def test_the_report_holds_plain_json_values_only() -> None:
     comparison = compare_evidence(evidence_of(made(14, 20)), QUICK)
     text = json.dumps(comparison.to_dict(), allow_nan=False)
     assert json.loads(text)["kind"] == "comparison"
+
+
+def test_differences_as_a_frame() -> None:
+    plan = replace(QUICK, segments=("kind",))
+    comparison = compare_evidence(evidence_of(made(15, 30), columns={"kind": ["x", "y"] * 15}), plan)
+    frame = comparison.to_frame()
+    assert len(frame) == len(comparison.differences)
+    assert frame["p_value"].tolist() == [row.p_value for row in comparison.differences]
+    assert set(frame["value"].dropna()) == {"x", "y"}
+    first = comparison.differences[0]
+    assert first.interval is not None
+    assert frame["interval_low"][0] == first.interval.low
+
+
+def test_relative_differences_are_ratios_of_means() -> None:
+    # 0.72 to 0.75 is +4.2 %
+    rng = np.random.default_rng(3)
+    noise = rng.normal(0, 0.05, 50)
+    noise -= noise.mean()
+    values = np.column_stack([0.72 + noise, 0.75 + noise[::-1]])
+    row = compare_evidence(evidence_of(values), QUICK).differences[0]
+    assert row.difference == pytest.approx(0.03, abs=1e-9)
+    assert row.relative_difference == pytest.approx(0.041666666666666664, abs=1e-8)
+    losses = compare_evidence(evidence_of(np.column_stack([-10 + noise, -5 + noise])), QUICK).differences[0]
+    assert losses.relative_difference == pytest.approx(0.5, abs=1e-8)

@@ -19,7 +19,9 @@ from rankstats.stats import (
     Differences,
     bootstrap_max_t,
     effect_sizes,
+    flip_readings,
     heterogeneity_test,
+    max_t,
     paired_bootstrap,
     paired_differences,
     paired_t,
@@ -28,7 +30,6 @@ from rankstats.stats import (
     signed_rank_test,
 )
 from rankstats.stats import bootstrap as bootstrap_module
-from rankstats.stats import flip_readings, max_t
 from tests.stats.cases import Case, cases
 
 Test = Callable[..., Any]
@@ -126,12 +127,11 @@ from dataclasses import fields
 import numpy as np
 from tests.stats.test_invariance import JOINT, PLAIN, RESAMPLED, _made
 digest = hashlib.sha256()
-for weighted in (False, True):
-    d = _made(1500, 20, weighted)
-    for test in (RESAMPLED | PLAIN | JOINT).values():
-        result = test(d)
-        for field in fields(result):
-            digest.update(np.asarray(getattr(result, field.name)).tobytes())
+d = _made(1500, 20, weighted=True)  # plain sums of this size do differ
+for test in (RESAMPLED | PLAIN | JOINT).values():
+    result = test(d)
+    for field in fields(result):
+        digest.update(np.asarray(getattr(result, field.name)).tobytes())
 print(digest.hexdigest())
 """
 
