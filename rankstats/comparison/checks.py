@@ -50,15 +50,19 @@ class Findings:
     heterogeneity: tuple[Heterogeneity, ...]
     carried_by: tuple[tuple[Difference, str], ...]
 
+    def label(self, measure: str) -> str:
+        """Return the short label of a measure."""
+        return next(info.label for info in self.evidence.scores.measures if info.name == measure)
+
+    def place(self, row: Difference | Heterogeneity) -> str:
+        """Say which pair and measure a warning is about."""
+        return f"{row.system} against {row.baseline}, {self.label(row.measure)}"
+
 
 def check_evidence(findings: Findings) -> tuple[Warning, ...]:
     """Return all warnings, the serious ones first, then in the order of the checks."""
     warnings = [warning for check in CHECKS for warning in check(findings)]
     return tuple(sorted(warnings, key=lambda warning: _ORDER[warning.severity]))
-
-
-def _pair(row: Difference) -> str:
-    return f"{row.system} against {row.baseline}, {row.measure}"
 
 
 def _queries(n: int) -> str:
@@ -143,17 +147,19 @@ def few_queries(findings: Findings) -> Iterator[Warning]:
                 "serious",
                 f"With {_queries(row.n)} no sign-flip p-value can reach {findings.plan.alpha:g}; "
                 f"the smallest possible is {2.0 ** (1 - row.n):.3g}.",
-                _pair(row),
+                findings.place(row),
             )
         elif row.n < SMALLEST_VERDICT_N:
             yield Warning(
                 "few_queries",
                 "serious",
                 f"{_queries(row.n)} are too few for a verdict; at least {SMALLEST_VERDICT_N} are needed.",
-                _pair(row),
+                findings.place(row),
             )
         elif row.n < 25:
-            yield Warning("few_queries", "warning", f"{_queries(row.n)} can show large differences only.", _pair(row))
+            yield Warning(
+                "few_queries", "warning", f"{_queries(row.n)} can show large differences only.", findings.place(row)
+            )
 
 
 def small_bootstrap(findings: Findings) -> Iterator[Warning]:
@@ -196,7 +202,7 @@ def tests_disagree(findings: Findings) -> Iterator[Warning]:
                 "warning",
                 f"The tests of the mean lie on both sides of {findings.plan.alpha:g} ({listed}): "
                 "treat it as borderline.",
-                _pair(row),
+                findings.place(row),
             )
 
 
@@ -219,7 +225,7 @@ def corrections_disagree(findings: Findings) -> Iterator[Warning]:
                 "corrections_disagree",
                 "warning",
                 f"The verdict depends on the correction (adjusted p: {listed}).",
-                _pair(row),
+                findings.place(row),
             )
 
 
@@ -230,7 +236,7 @@ def one_query_carries(findings: Findings) -> Iterator[Warning]:
             "one_query_carries",
             "warning",
             f"The verdict hangs on one query: without {query_id} the difference is not shown.",
-            _pair(row),
+            findings.place(row),
         )
 
 
@@ -247,7 +253,7 @@ def mean_against_losses(findings: Findings) -> Iterator[Warning]:
                 f"The mean {'rises' if row.difference > 0 else 'falls'} by {number(abs(row.difference))}, "
                 f"yet {row.wins:,} queries are better and {row.losses:,} worse: "
                 "a few large changes outweigh many small ones.",
-                _pair(row),
+                findings.place(row),
             )
 
 
@@ -290,15 +296,16 @@ def identical_systems(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "identical_systems",
                 "serious",
-                f"{row.system} and {row.baseline} have the same {row.measure} on every query: is it the same run?",
-                _pair(row),
+                f"{row.system} and {row.baseline} have the same {findings.label(row.measure)} on every query: "
+                "is it the same run?",
+                findings.place(row),
             )
         elif row.n >= SMALLEST_VERDICT_N and row.ties >= 0.95 * row.n:
             yield Warning(
                 "nearly_identical_systems",
                 "warning",
                 f"{row.system} and {row.baseline} differ on {row.n - row.ties:,} of {_queries(row.n)} only.",
-                _pair(row),
+                findings.place(row),
             )
 
 
@@ -375,7 +382,7 @@ def low_effective_n(findings: Findings) -> Iterator[Warning]:
                 "warning",
                 f"The weights {row.weighting} make {_queries(row.n)} count like {row.n_effective:.0f}: "
                 "few queries carry most weight.",
-                _pair(row),
+                findings.place(row),
             )
 
 
@@ -392,7 +399,7 @@ def weights_disagree(findings: Findings) -> Iterator[Warning]:
                 "serious",
                 f"Weighted by {row.weighting} the difference is {signed(row.difference)}, "
                 f"without weights {signed(other.difference)}.",
-                _pair(row),
+                findings.place(row),
             )
         elif other.p_value is not None and outcome_of(row, findings.plan.alpha) != _plain_outcome(
             other, findings.plan.alpha
@@ -401,7 +408,7 @@ def weights_disagree(findings: Findings) -> Iterator[Warning]:
                 "weights_disagree",
                 "info",
                 f"With and without the weights {row.weighting} the verdict differs.",
-                _pair(row),
+                findings.place(row),
             )
 
 
@@ -412,16 +419,17 @@ def _plain_outcome(row: Difference, alpha: float) -> str:
 
 
 def reversals(findings: Findings) -> Iterator[Warning]:
-    """An attribute with segments on the other side."""
+    """An attribute that changes the difference, with segments on the other side."""
     claimed = {(row.baseline, row.system, row.measure) for row in findings.confirmatory}
     for row in findings.heterogeneity:
-        if row.reversal and (row.baseline, row.system, row.measure) in claimed:
+        changes = row.p_value is not None and row.p_value <= findings.plan.alpha
+        if row.reversal and changes and (row.baseline, row.system, row.measure) in claimed:
             yield Warning(
                 "segment_reversal",
                 "warning",
-                f"By {row.attribute}, at least one segment of {SMALLEST_VERDICT_N} or more queries moves the other way "
-                "than all queries together.",
-                f"{row.system} against {row.baseline}, {row.measure}",
+                f"By {row.attribute}, {' and '.join(row.opposite)} {'moves' if len(row.opposite) == 1 else 'move'} "
+                "the other way than all queries together.",
+                findings.place(row),
             )
 
 
@@ -483,8 +491,6 @@ def sampling_only(findings: Findings) -> Iterator[Warning]:
 
 
 CHECKS: Sequence[Callable[[Findings], Iterator[Warning]]] = (
-    missing_queries,
-    undefined_scores,
     identical_systems,
     perfect_runs,
     tuning_queries,
@@ -497,6 +503,8 @@ CHECKS: Sequence[Callable[[Findings], Iterator[Warning]]] = (
     tests_disagree,
     corrections_disagree,
     reversals,
+    missing_queries,
+    undefined_scores,
     low_effective_n,
     duplicate_texts,
     constant_measure,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstats import stats
+from rankstats import __version__, stats
 from rankstats.comparison.agreement import make_agreement
 from rankstats.comparison.checks import Findings, check_evidence
 from rankstats.comparison.collecting import Progress, canonical_name, collect
@@ -25,7 +25,7 @@ from rankstats.errors import PlanError, did_you_mean
 from rankstats.plan import Plan
 from rankstats.tables import Scores, exact_mean
 
-_VERSIONS = ("rankstats", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "jinja2")
+_LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "matplotlib", "jinja2")
 
 
 def compare(plan: Plan, *, argv: Sequence[str] = (), progress: Progress | None = None) -> Comparison:
@@ -212,7 +212,11 @@ def _reproduction(evidence: Evidence, plan: Plan, argv: Sequence[str]) -> dict[s
         "argv": list(argv),
         "seed": plan.seed,
         "resamples": plan.resamples,
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
+        "versions": {
+            "rankstats": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in _LIBRARIES},
+        },
         "inputs": [{"name": s.name, "sha256": s.sha256, "bytes": s.size} for s in evidence.sources],
         "plan": plan.to_dict(),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,7 +58,8 @@ def _one(
     result = stats.heterogeneity_test(
         differences.within(labelled), attribute.code, resamples=plan.resamples, rng=seed_of(plan, "labels")
     )
-    means = [differences.within(attribute.members(value)) for value in attribute.values if value != NONE]
+    segments = {v: differences.within(attribute.members(v)) for v in attribute.values if v != NONE}
+    opposite = [_opposite(c, differences, segments) for c in range(len(columns))]
     return [
         Heterogeneity(
             measure=scores.measures[column.measure].name,
@@ -74,15 +75,20 @@ def _one(
             p_adjusted=None,
             q=_defined(result.cochran_q[c]),
             i_squared=_defined(result.i_squared[c]),
-            reversal=_reversal(c, differences, means),
+            reversal=bool(opposite[c]),
+            opposite=opposite[c],
         )
         for c, column in enumerate(columns)
     ]
 
 
-def _reversal(c: int, pooled: Differences, segments: Sequence[Differences]) -> bool:
-    """Whether a segment of enough queries has the opposite sign of all queries together."""
-    return any(segment.n[c] >= SMALLEST_VERDICT_N and segment.mean[c] * pooled.mean[c] < 0 for segment in segments)
+def _opposite(c: int, pooled: Differences, segments: Mapping[str, Differences]) -> tuple[str, ...]:
+    """Segments of enough queries whose difference has the opposite sign of all queries together."""
+    return tuple(
+        value
+        for value, segment in segments.items()
+        if segment.n[c] >= SMALLEST_VERDICT_N and segment.mean[c] * pooled.mean[c] < 0
+    )
 
 
 def _defined(value: float) -> float | None:

@@ -203,7 +203,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """Whether the difference changes with an attribute."""
+    """Whether the difference changes with an attribute; `opposite` names the segments on the other side of 0."""
 
     measure: str
     baseline: str
@@ -219,6 +219,7 @@ class Heterogeneity:
     q: float | None
     i_squared: float | None
     reversal: bool
+    opposite: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
