@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,19 +148,8 @@ def paired_bootstrap(
     family = check_family_size(family_size, differences.n_columns)
     replay = None if indices is None else checked_indices(indices, differences)
     resamples = resamples if replay is None else len(replay)
-    generator = generator_from(rng)
-    p_value, error = np.empty(differences.n_columns), np.empty(differences.n_columns)
-    lows, highs = np.empty((2, differences.n_columns)), np.empty((2, differences.n_columns))
-    edges = np.empty((differences.n_columns, bins + 1))
-    counts = np.empty((differences.n_columns, bins), dtype=np.int64)
-    chunks = column_chunks(np.arange(differences.n_columns), _COLUMNS_AT_ONCE)
-    for number, chunk in enumerate(chunks):
-        source = generator if number == len(chunks) - 1 else replayed(generator)
-        chosen = differences.select(chunk)
-        means = _resampled_means(chosen, _count_blocks(chosen, resamples, source, batch, replay), resamples)
-        error[chunk] = means.std(axis=1, ddof=1) if resamples > 1 else np.nan
-        p_value[chunk], lows[:, chunk], highs[:, chunk] = _read(chosen, means, alpha, family[chunk], alternative)
-        edges[chunk], counts[chunk] = _histograms(means, bins)
+    blocks = _Blocks(resamples, generator_from(rng), None if batch is None else check_count("batch", batch), replay)
+    error, p_value, lows, highs, edges, counts = _resample_all(differences, blocks, alpha, family, alternative, bins)
     return BootstrapResult(
         estimate=differences.mean,
         standard_error=error,
@@ -180,6 +169,35 @@ def paired_bootstrap(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Where the resamples come from."""
+
+    resamples: int
+    generator: np.random.Generator
+    batch: int | None
+    replay: NDArray[np.int64] | None
+
+
+def _resample_all(
+    differences: Differences, blocks: _Blocks, alpha: float, family: NDArray[np.int64], alternative: str, bins: int
+) -> tuple[Floats, Floats, Floats, Floats, Floats, NDArray[np.int64]]:
+    """Return standard errors, p-values, ends of shape (2, c), edges and counts, by pieces of the columns."""
+    n_columns = differences.n_columns
+    p_value, error = np.empty(n_columns), np.empty(n_columns)
+    lows, highs = np.empty((2, n_columns)), np.empty((2, n_columns))
+    edges, counts = np.empty((n_columns, bins + 1)), np.empty((n_columns, bins), dtype=np.int64)
+    chunks = column_chunks(np.arange(n_columns), _COLUMNS_AT_ONCE)
+    for number, chunk in enumerate(chunks):
+        source = blocks.generator if number == len(chunks) - 1 else replayed(blocks.generator)
+        chosen = differences.select(chunk)
+        means = _resampled_means(chosen, _count_blocks(chosen, replace(blocks, generator=source)), blocks.resamples)
+        error[chunk] = means.std(axis=1, ddof=1) if blocks.resamples > 1 else np.nan
+        p_value[chunk], lows[:, chunk], highs[:, chunk] = _read(chosen, means, alpha, family[chunk], alternative)
+        edges[chunk], counts[chunk] = _histograms(means, bins)
+    return error, p_value, lows, highs, edges, counts
+
+
 def checked_indices(indices: ArrayLike, differences: Differences) -> NDArray[np.int64]:
     """Return resamples to replay, shape (B, n), or raise where they do not fit the differences."""
     array = np.asarray(indices)
@@ -196,21 +214,15 @@ def checked_indices(indices: ArrayLike, differences: Differences) -> NDArray[np.
 _Block = tuple[slice, list[Floats]]
 
 
-def _count_blocks(
-    differences: Differences,
-    resamples: int,
-    generator: np.random.Generator,
-    batch: int | None,
-    replay: NDArray[np.int64] | None,
-) -> Iterator[_Block]:
+def _count_blocks(differences: Differences, blocks: _Blocks) -> Iterator[_Block]:
     """Yield, for each block of resamples, how often each row was drawn: one matrix for each distinct set of rows."""
     n = differences.n_rows
-    if replay is not None:
-        for start, stop in batches(resamples, n, batch):
-            yield slice(start, stop), [resample_counts(replay[start:stop], n)]
+    if blocks.replay is not None:
+        for start, stop in batches(blocks.resamples, n, blocks.batch):
+            yield slice(start, stop), [resample_counts(blocks.replay[start:stop], n)]
         return
     sizes = np.count_nonzero(distinct_masks(differences.present)[0], axis=0)
-    for rows, words in index_words(generator, n, resamples, batch):
+    for rows, words in index_words(blocks.generator, n, blocks.resamples, blocks.batch):
         yield rows, [resample_counts(indices_from_words(words, int(size)), int(size)) for size in sizes]
 
 
@@ -256,18 +268,14 @@ def _read(
         ]
     )
     widths = largest_at(deviations, ranks)
-    p_value = np.where(differences.n > 0, monte_carlo_p(count, resamples), np.nan)
-    without = size == 0
-    lows = np.where(without, np.nan, estimate - widths)
-    highs = np.where(without, np.nan, estimate + widths)
-    if alternative == "greater":
-        highs = np.where(without, np.nan, np.inf)
-    if alternative == "less":
-        lows, highs = np.where(without, np.nan, -np.inf), np.where(without, np.nan, estimate + widths)
+    none = size == 0
+    p_value = np.where(none, 1.0, monte_carlo_p(count, resamples))
+    lows = np.full(ranks.shape, -np.inf) if alternative == "less" else estimate - widths
+    highs = np.full(ranks.shape, np.inf) if alternative == "greater" else estimate + widths
     return (
-        np.where(without & (differences.n > 0), 1.0, p_value),
-        np.broadcast_to(lows, ranks.shape),
-        np.broadcast_to(highs, ranks.shape),
+        np.where(differences.n > 0, p_value, np.nan),
+        np.where(none, np.nan, lows),
+        np.where(none, np.nan, highs),
     )
 
 

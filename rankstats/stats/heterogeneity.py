@@ -130,41 +130,41 @@ def heterogeneity_test(
         differences = paired_differences(np.zeros(values.shape), values)
     codes = _codes(labels, differences.n_rows)
     seed = generator_from(rng).integers(0, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
-    n_columns = differences.n_columns
-    numbers = {
-        name: np.full(n_columns, np.nan) for name in ("statistic", "p_value", "welch_p", "q", "q_p", "i_squared")
-    }
-    exact, counts = np.zeros(n_columns, dtype=bool), np.zeros((3, n_columns), dtype=np.int64)
+    shape = differences.n_columns
+    result = HeterogeneityResult(
+        *(np.full(shape, np.nan) for _ in range(2)),
+        np.zeros(shape, dtype=bool),
+        *(np.full(shape, np.nan) for _ in range(4)),
+        *(np.zeros(shape, dtype=np.int64) for _ in range(3)),
+        resamples,
+    )
     masks, mask_of = distinct_masks(differences.present)
     for mask in range(masks.shape[1]):
         columns = np.flatnonzero(mask_of == mask)
         rows, arranged, left_out = _segments(codes, masks[:, mask])
         sizes = np.bincount(arranged)
-        counts[:, columns] = np.array([len(sizes), left_out, len(rows)])[:, None]
-        if len(sizes) < 2:
-            continue
-        test = _Test.of(differences.select(columns), rows, sizes, statistic)
-        observed = test.statistics(arranged[None])[0]
-        numbers["statistic"][columns] = observed
-        exact[columns], numbers["p_value"][columns] = _permutation_p(
-            test, arranged, observed, resamples, seed=seed, batch=batch
-        )
-        welch_p, q, q_p, i_squared = test.parametric(arranged)
-        numbers["welch_p"][columns] = welch_p
-        numbers["q"][columns], numbers["q_p"][columns], numbers["i_squared"][columns] = q, q_p, i_squared
-    return HeterogeneityResult(
-        numbers["statistic"],
-        numbers["p_value"],
-        exact,
-        numbers["welch_p"],
-        numbers["q"],
-        numbers["q_p"],
-        numbers["i_squared"],
-        counts[0],
-        counts[1],
-        counts[2],
-        resamples,
-    )
+        result.segments[columns], result.left_out[columns], result.n[columns] = len(sizes), left_out, len(rows)
+        if len(sizes) > 1:
+            test = _Test.of(differences.select(columns), rows, sizes, statistic)
+            _fill(result, columns, test, arranged, seed=seed, batch=batch)
+    return result
+
+
+def _fill(
+    result: HeterogeneityResult,
+    columns: Codes,
+    test: _Test,
+    arranged: Codes,
+    *,
+    seed: NDArray[np.uint64],
+    batch: int | None,
+) -> None:
+    observed = test.statistics(arranged[None])[0]
+    exact, p_value = _permutation_p(test, arranged, observed, result.resamples, seed=seed, batch=batch)
+    result.statistic[columns], result.p_value[columns], result.exact[columns] = observed, p_value, exact
+    welch_p, q, q_p_value, i_squared = test.parametric(arranged)
+    result.welch_p[columns], result.cochran_q[columns] = welch_p, q
+    result.q_p_value[columns], result.i_squared[columns] = q_p_value, i_squared
 
 
 def _codes(labels: Sequence[str] | Sequence[int] | NDArray[np.generic], n: int) -> Codes:

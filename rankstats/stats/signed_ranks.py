@@ -124,22 +124,18 @@ def signed_rank_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     check_choice("method", method, METHODS)
     check_choice("zero_method", zero_method, ZERO_METHODS)
-    n, n_columns = differences.n, differences.n_columns
+    n = differences.n
     non_zero = np.count_nonzero(differences.integers, axis=0)
-    exact = np.full(n_columns, method == "exact") if method != "auto" else non_zero <= EXACT_UP_TO
-    statistic, p_value = np.zeros(n_columns), np.where(n > 0, 1.0, np.nan)
-    ends = np.full((n_columns, 3), np.nan)
+    exact = non_zero <= EXACT_UP_TO if method == "auto" else np.full(len(n), method == "exact")
+    statistic, p_value = np.zeros(len(n)), np.where(n > 0, 1.0, np.nan)
+    ends = np.full((len(n), 3), np.nan)
     for column in np.flatnonzero(n):
         values = differences.integers[differences.present[:, column], column]
         ends[column] = _pseudo_median(values, alpha, alternative)
         if non_zero[column]:
             ranks, positive = _signed_ranks(values, zero_method)
             statistic[column] = ranks[positive].sum()
-            if exact[column]:
-                p = _exact_p(ranks, statistic[column], alternative)
-            else:
-                p = _normal_p(ranks, statistic[column], alternative, correction)
-            p_value[column] = min(1.0, max(p, SMALLEST_P))
+            p_value[column] = _p_of(ranks, statistic[column], alternative, exact[column], correction)
     low, estimate, high = (ends * differences.unit[:, None]).T
     return SignedRankResult(
         estimate=estimate,
@@ -164,6 +160,12 @@ def _signed_ranks(values: Floats, zero_method: str) -> tuple[Floats, NDArray[np.
     ranks = stats.rankdata(np.abs(values))
     counted = values != 0
     return ranks[counted], values[counted] > 0
+
+
+def _p_of(ranks: Floats, statistic: float, alternative: str, exact: bool, correction: bool) -> float:
+    if exact:
+        return min(1.0, max(_exact_p(ranks, statistic, alternative), SMALLEST_P))
+    return min(1.0, max(_normal_p(ranks, statistic, alternative, correction), SMALLEST_P))
 
 
 def _exact_p(ranks: Floats, statistic: float, alternative: str) -> float:

@@ -1,0 +1,182 @@
+"""Shown lists, documents to judge, and agreement, on a small collection of files."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from rankstats.comparison import compare, compare_evidence
+from rankstats.errors import InputError, PlanError
+from rankstats.plan import Columns, Plan
+from tests.comparison.made import evidence_of
+
+DOCS = 12
+QUERIES = 14
+
+
+def write_collection(folder: Path, seed: int = 0) -> Plan:
+    """Three systems over random grades; every third document is unjudged."""
+    rng = np.random.default_rng(seed)
+    qrels, runs = [], {name: [] for name in "abc"}
+    for q in range(QUERIES):
+        docs = [f"d{i:02}" for i in range(DOCS)]
+        qrels += [f"q{q:02} 0 {doc} {rng.integers(0, 4)}" for i, doc in enumerate(docs) if i % 3]
+        for name, lines in runs.items():
+            lines += [
+                f"q{q:02} Q0 {doc} 1 {score:.6f} {name}" for doc, score in zip(docs, rng.random(DOCS), strict=True)
+            ]
+    (folder / "q.txt").write_text("\n".join(qrels), encoding="utf-8")
+    for name, lines in runs.items():
+        (folder / f"{name}.run").write_text("\n".join(lines), encoding="utf-8")
+    paths = tuple((name, str(folder / f"{name}.run")) for name in runs)
+    return Plan(qrels=str(folder / "q.txt"), runs=paths, resamples=99, measures=("nDCG@10", "RR"))
+
+
+def read_run(path: Path) -> dict[str, list[str]]:
+    """Documents of each query, best first."""
+    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    ranked: dict[str, list[tuple[float, str]]] = {}
+    for query_id, _, doc_id, _, score, _ in rows:
+        ranked.setdefault(query_id, []).append((-float(score), doc_id))
+    return {query_id: [doc for _, doc in sorted(listed)] for query_id, listed in ranked.items()}
+
+
+def read_qrels(path: Path) -> dict[tuple[str, str], float]:
+    rows = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    return {(query_id, doc_id): float(grade) for query_id, _, doc_id, grade in rows}
+
+
+def test_shown_lists_are_the_ranked_documents_with_their_grades(tmp_path: Path) -> None:
+    comparison = compare(write_collection(tmp_path))
+    grades = read_qrels(tmp_path / "q.txt")
+    runs = {name: read_run(tmp_path / f"{name}.run") for name in "abc"}
+    assert {row.system for row in comparison.lists} == {"a", "b", "c"}
+    for row in comparison.lists:
+        assert [doc.doc_id for doc in row.docs] == runs[row.system][row.query_id][:10]
+        assert [doc.rank for doc in row.docs] == list(range(1, 11))
+        assert [doc.grade for doc in row.docs] == [grades.get((row.query_id, doc.doc_id)) for doc in row.docs]
+
+
+def test_the_biggest_wins_and_losses_have_their_lists(tmp_path: Path) -> None:
+    comparison = compare(write_collection(tmp_path))
+    shown = {(row.query_id, row.system) for row in comparison.lists}
+    values = comparison.scores_table.values[:, :, 0]
+    for s, system in ((1, "b"), (2, "c")):
+        difference = values[:, s] - values[:, 0]
+        for q in (int(np.argmax(difference)), int(np.argmin(difference))):
+            query_id = comparison.scores_table.query_ids[q]
+            assert (query_id, system) in shown
+            assert (query_id, "a") in shown
+
+
+def test_every_unjudged_document_of_a_top_ten_is_listed_once_and_the_decisive_first(tmp_path: Path) -> None:
+    comparison = compare(write_collection(tmp_path))
+    grades = read_qrels(tmp_path / "q.txt")
+    ranks: dict[tuple[str, str], dict[str, int]] = {}
+    for name in "abc":
+        for query_id, docs in read_run(tmp_path / f"{name}.run").items():
+            for rank, doc in enumerate(docs[:10], start=1):
+                if (query_id, doc) not in grades:
+                    ranks.setdefault((query_id, doc), {})[name] = rank
+    assert [(row.query_id, row.doc_id) for row in comparison.to_judge] != sorted(ranks)
+    assert {(row.query_id, row.doc_id): (row.systems, row.best_rank) for row in comparison.to_judge} == {
+        key: (tuple(sorted(found)), min(found.values())) for key, found in ranks.items()
+    }
+    assert len(comparison.to_judge) == len(ranks)
+
+    def swing(key: tuple[str, str]) -> float:
+        discount = {name: 1 / math.log2(1 + rank) for name, rank in ranks[key].items()}
+        return max(abs(discount.get("a", 0) - discount.get(other, 0)) for other in "bc")
+
+    swings = [swing((row.query_id, row.doc_id)) for row in comparison.to_judge]
+    assert swings == pytest.approx(sorted(swings, reverse=True), abs=1e-12)
+
+
+def test_unjudged_shares_are_counted(tmp_path: Path) -> None:
+    comparison = compare(write_collection(tmp_path))
+    grades = read_qrels(tmp_path / "q.txt")
+    for name in "abc":
+        tops = [(q, doc) for q, docs in read_run(tmp_path / f"{name}.run").items() for doc in docs[:10]]
+        share = sum(key not in grades for key in tops) / len(tops)
+        assert comparison.audit["unjudged_at"]["10"][name] == pytest.approx(share)
+    assert "unjudged" in [warning.code for warning in comparison.warnings]
+
+
+def test_agreement_of_a_ranking_with_the_grades_equals_scipy(tmp_path: Path) -> None:
+    comparison = compare(write_collection(tmp_path))
+    grades = read_qrels(tmp_path / "q.txt")
+    for name in "abc":
+        found = {"kendall_tau_b": [], "spearman": []}
+        for query_id, docs in read_run(tmp_path / f"{name}.run").items():
+            judged = [(rank, grades[(query_id, doc)]) for rank, doc in enumerate(docs) if (query_id, doc) in grades]
+            x, y = [-rank for rank, _ in judged], [grade for _, grade in judged]
+            if len(set(y)) > 1:
+                found["kendall_tau_b"].append(scipy.stats.kendalltau(x, y).statistic)
+                found["spearman"].append(scipy.stats.spearmanr(x, y).statistic)
+        for row in comparison.agreement:
+            if row.kind == "grades" and row.what == (name,):
+                assert row.value == pytest.approx(np.mean(found[row.statistic]), abs=1e-12)
+                assert row.n == len(found[row.statistic])
+
+
+def test_agreement_of_systems_and_of_measures_equals_scipy() -> None:
+    values = np.round(np.random.default_rng(5).random((40, 6, 3)), 1)
+    comparison = compare_evidence(evidence_of(values), Plan(resamples=99))
+    rows = {(row.kind, row.what, row.statistic): row for row in comparison.agreement}
+    for m in range(3):
+        x, y = values[:, 0, m], values[:, 1, m]
+        key = (f"m{m}", "a", "b")
+        assert rows[("systems", key, "kendall_tau_b")].value == pytest.approx(scipy.stats.kendalltau(x, y).statistic)
+        assert rows[("systems", key, "spearman")].value == pytest.approx(scipy.stats.spearmanr(x, y).statistic)
+    # exactly rounded sums: equal means must tie
+    means = np.array([[math.fsum(values[:, s, m]) / 40 for m in range(3)] for s in range(6)])
+    row = rows[("measures", ("m0", "m2"), "kendall_tau_b")]
+    assert row.value == pytest.approx(scipy.stats.kendalltau(means[:, 0], means[:, 2]).statistic)
+    assert row.n == 6
+
+
+def test_constant_values_have_no_agreement() -> None:
+    comparison = compare_evidence(evidence_of(np.full((20, 2), 0.5)), Plan(resamples=99))
+    assert {row.value for row in comparison.agreement if row.kind == "systems"} == {None}
+
+
+def test_a_query_table_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path)
+    (tmp_path / "t.tsv").write_text("query_id\tquery\nz\twords\n", encoding="utf-8")
+    wrong = Plan(qrels=plan.qrels, runs=plan.runs, queries=str(tmp_path / "t.tsv"))
+    with pytest.raises(PlanError, match="none of the 14 judged queries is in the query table"):
+        compare(wrong)
+
+
+def test_weights_must_cover_the_judged_queries(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path)
+    rows = "\n".join(f"q{q:02}\t{'' if q == 3 else q}" for q in range(QUERIES))
+    (tmp_path / "t.tsv").write_text("query_id\tw\n" + rows, encoding="utf-8")
+    weighted = Plan(qrels=plan.qrels, runs=plan.runs, queries=str(tmp_path / "t.tsv"), columns=Columns(weight="w"))
+    with pytest.raises(PlanError, match=r"1 of 14 judged queries have no weight \(q03\)"):
+        compare(weighted)
+
+
+def test_a_run_without_a_judged_query_is_named(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path)
+    (tmp_path / "z.run").write_text("Q1 Q0 d1 1 1 t\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"z\.run: answers none of the 14 judged queries"):
+        compare(Plan(qrels=plan.qrels, runs=(*plan.runs, ("z", str(tmp_path / "z.run")))))
+
+
+def test_missing_queries_count_as_zero_and_are_reported(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path)
+    path = tmp_path / "b.run"
+    kept = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("q03")]
+    path.write_text("\n".join(kept), encoding="utf-8")
+    comparison = compare(plan)
+    assert comparison.audit["queries"]["missing"] == {"a": [], "b": ["q03"], "c": []}
+    assert comparison.scores_table.values[3, 1].tolist() == [0.0, 0.0]
+    assert {row.n for row in comparison.differences} == {QUERIES}
+    (warning,) = [w for w in comparison.warnings if w.code == "missing_queries"]
+    assert warning.severity == "serious"
+    assert warning.message == "b answers 13 of 14 queries; the missing one counts as 0."
