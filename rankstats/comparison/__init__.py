@@ -5,11 +5,27 @@ compared), `columns` (differences with their tests), `differences` (rows and fam
 `agreement`, `lists`, `checks` (warnings), `verdicts` (sentences), `comparing` (all of it), `result` (the rows).
 """
 
-from rankstats.comparison.collecting import Progress, collect
-from rankstats.comparison.comparing import compare, compare_evidence
-from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import Comparison
-from rankstats.comparison.segments import split_specifications
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankstats.comparison.collecting import Progress, collect
+    from rankstats.comparison.comparing import compare, compare_evidence
+    from rankstats.comparison.evidence import Evidence
+    from rankstats.comparison.result import Comparison
+    from rankstats.comparison.segments import split_specifications
+
+_HOMES = {
+    "Comparison": "result",
+    "Evidence": "evidence",
+    "Progress": "collecting",
+    "collect": "collecting",
+    "compare": "comparing",
+    "compare_evidence": "comparing",
+    "split_specifications": "segments",
+}
 
 __all__ = [
     "Comparison",
@@ -20,3 +36,10 @@ __all__ = [
     "compare_evidence",
     "split_specifications",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # collecting needs no scipy: `rankstats evaluate` starts without it
+    if name in _HOMES:
+        return getattr(import_module(f"rankstats.comparison.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'rankstats.comparison' has no attribute {name!r}")

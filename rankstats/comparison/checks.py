@@ -325,21 +325,22 @@ def constant_measure(findings: Findings) -> Iterator[Warning]:
 
 
 def perfect_runs(findings: Findings) -> Iterator[Warning]:
-    """A relevant document on top of every list: too good to be true."""
+    """A relevant document on top of every list: too good to be true, above all when every run does it."""
     evidence = findings.evidence
-    if evidence.judgments is None:
-        return
-    for hit in evidence.hits:
-        first = np.unique(hit.query[(hit.rank == 1) & (hit.grade > 0)])
-        answered = int((hit.returned > 0).sum())
-        if answered >= SMALLEST_VERDICT_N and len(first) == len(evidence.scores.query_ids):
-            yield Warning(
-                "perfect_run",
-                "serious",
-                f"{hit.system} has a relevant document first on every query: "
-                "check that judgments did not leak into the run.",
-                hit.system,
-            )
+    n = len(evidence.scores.query_ids)
+    perfect = [
+        hit.system
+        for hit in evidence.hits
+        if n >= SMALLEST_VERDICT_N and len(np.unique(hit.query[(hit.rank == 1) & (hit.grade > 0)])) == n
+    ]
+    if perfect:
+        yield Warning(
+            "perfect_run",
+            "serious" if len(perfect) == len(evidence.hits) else "warning",
+            f"{' and '.join(perfect)} {'has' if len(perfect) == 1 else 'have'} a relevant document first on every query: "
+            "check that the judgments did not leak into the run.",
+            ", ".join(perfect),
+        )
 
 
 def duplicate_texts(findings: Findings) -> Iterator[Warning]:

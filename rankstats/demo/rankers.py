@@ -1,7 +1,7 @@
 """Three rankers over the titles: exact words, character n-grams, and exact words with a push for what sells.
 
-Each is a known method as search engines and databases offer it, with no parameter fitted to the judgments. Scores are
-rounded to six decimals, so that the last bits of a platform's logarithm change nothing.
+Each is a known method as search engines and databases offer it, with its usual parameters. Scores are rounded to six
+decimals, so that the last bits of a platform's logarithm change nothing.
 """
 
 from __future__ import annotations

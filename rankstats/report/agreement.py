@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankstats import wording
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
 from rankstats.report.means import weighted_means
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
 
+ROWS_SHOWN = 200
 STATISTIC_NAMES = {"kendall_tau_b": "Kendall τ-b", "spearman": "Spearman ρ"}
 _KINDS = {
     "measures": ("Do the measures order the systems alike?", "systems"),
@@ -21,7 +24,11 @@ def agreement(source: Source) -> Section:
     blocks: list[Block] = []
     rows = source.report["agreement"]
     for kind in dict.fromkeys(row["kind"] for row in rows):
-        blocks.append(_table(source, kind, [row for row in rows if row["kind"] == kind]))
+        table = _table(source, kind, [row for row in rows if row["kind"] == kind])
+        blocks.append(replace(table, rows=table.rows[:ROWS_SHOWN]))
+        if len(table.rows) > ROWS_SHOWN:
+            remark = f"The first {ROWS_SHOWN} of {len(table.rows):,}; report.json has all of them."
+            blocks.append(Paragraph(remark, small=True))
     if blocks:
         remark = "1 is the same order, 0 none in common, −1 the opposite order. “—” where all values are tied."
         blocks.append(Paragraph(remark, small=True))

@@ -30,15 +30,15 @@ class Cell:
         One of the five tones, 'quiet', or empty.
     mark : str
         A mark before the text (▲ ▼ ● ◆ ○), or empty.
-    span : int
-        The number of columns that the cell takes.
+    badge : str
+        A word before the text, such as 'highest', or empty.
     """
 
     text: str
     note: str = ""
     tone: str = ""
     mark: str = ""
-    span: int = 1
+    badge: str = ""
 
 
 @dataclass(frozen=True, slots=True)

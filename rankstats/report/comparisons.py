@@ -30,6 +30,8 @@ from rankstats.report.texts import label, sentence_list, shown
 from rankstats.report.verdict import heterogeneity_words, segment_rows
 
 FIGURES_SHOWN = 8
+PAIRS_SHOWN = 24
+SYSTEMS_CROSSED = 24
 """Pairs beyond this number are in tables only."""
 ROWS_DRAWN = 40
 
@@ -113,7 +115,7 @@ def matrix(source: Source) -> Section:
     """Return section 9: every system against every other, where all pairs are compared."""
     measure = source.primary[0]
     found = dict(source.planned_pairs(measure))
-    if len(source.systems) < 3 or len({pair[0] for pair in found}) < 2:
+    if not 3 <= len(source.systems) <= SYSTEMS_CROSSED or len({pair[0] for pair in found}) < 2:
         return Section("matrix", "Systems against each other", ())
     columns = (Column("system", number=False), *(Column(f"− {label(s, 24)}") for s in source.systems))
     rows = tuple(
@@ -144,7 +146,8 @@ def segments(source: Source) -> Section:
         return Section("segments", "Where it wins and loses", ())
     blocks: list[Block] = []
     measure = source.primary[0]
-    found = dict(source.planned_pairs(measure))
+    everything = list(source.planned_pairs(measure))
+    found = dict(everything[:PAIRS_SHOWN])
     # One scale for all pairs, so that two figures can be compared.
     lists = {pair: tuple(segment_rows(source, measure, pair)) for pair in found}
     axis = difference_axis([*(rows[0] for rows in lists.values()), *(r for rows in lists.values() for r in rows[1:])])
@@ -154,6 +157,9 @@ def segments(source: Source) -> Section:
         row for pair in found for s in source.segments
         if (row := source.planned(measure, pair, (s["attribute"], s["value"]))) is not None
     ]  # fmt: skip
+    if len(everything) > PAIRS_SHOWN:
+        remark = f"The first {PAIRS_SHOWN} of {len(everything)} comparisons; report.json has all of them."
+        blocks.append(Paragraph(remark, small=True))
     if segment_planned:
         blocks.append(Paragraph(tests_line(source, segment_planned), small=True))
     if any(s["share"] is not None for s in source.segments):

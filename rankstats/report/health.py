@@ -68,15 +68,17 @@ def _query_facts(source: Source) -> list[Fact]:
     duplicates = audit["duplicates"].get("judgments")
     if duplicates:
         out.append(("judgments given twice", f"{duplicates:,}", "one grade was taken, see Method"))
-    return out + _query_table_facts(audit.get("query_table"))
+    return out + _query_table_facts(source, audit.get("query_table"))
 
 
-def _query_table_facts(table: Row | None) -> list[Fact]:
+def _query_table_facts(source: Source, table: Row | None) -> list[Fact]:
     if not table:
         return []
     out: list[Fact] = []
     if table.get("rows") is not None:
-        out.append(("rows of the query table", f"{table['rows']:,}", "cuts of popularity are taken over all of them"))
+        by_traffic = any(segment["share_of"] == "traffic" for segment in source.segments)
+        consequence = "shares of traffic are taken over all of them" if by_traffic else ""
+        out.append(("rows of the query table", f"{table['rows']:,}", consequence))
     if table.get("judged_without_row"):
         out.append(
             ("judged queries not in the query table", f"{table['judged_without_row']:,}", "the segment “(none)”")

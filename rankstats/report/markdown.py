@@ -95,7 +95,7 @@ def _line(cells: Any) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = escaped(f"{cell.mark} {cell.text}".strip())
+    text = escaped(" ".join(part for part in (cell.mark, cell.badge, cell.text) if part))
     return f"{text} ({escaped(cell.note)})" if cell.note else text
 
 

@@ -62,8 +62,12 @@ def _mean_cell(source: Source, row: Row | None, best: set[str]) -> Cell:
     word = "highest" if source.measures[measure]["higher_is_better"] else "lowest"
     interval = "" if row["interval"] is None else source.range(measure, row["interval"], sign=False)
     is_best = row["system"] in best
-    note = " · ".join(part for part in (interval, word if is_best else "") if part)
-    return Cell(source.mean(measure, row["mean"]), note=note, tone="best" if is_best else "")
+    return Cell(
+        source.mean(measure, row["mean"]),
+        note=interval,
+        tone="best" if is_best else "",
+        badge=word if is_best else "",
+    )
 
 
 def weighted_means(source: Source) -> list[Block]:

@@ -52,7 +52,7 @@ GLOSSARY = (
 def method(source: Source) -> Section:
     """Return section 13: measures, statistics, inputs, versions, command, plan, glossary."""
     blocks: list[Block] = [Subheading("measures", "Measures" if source.unit[0] == "query" else "Metrics")]
-    blocks.append(_measures(source))
+    blocks += _measures(source)
     blocks.append(Subheading("statistics", "Statistics"))
     blocks.append(Terms(tuple(_statistics(source))))
     families = _families(source)
@@ -65,22 +65,31 @@ def method(source: Source) -> Section:
     return Section("method", "Method and reproduction", tuple(blocks))
 
 
-def _measures(source: Source) -> Table:
-    columns = tuple(Column(text, number=False) for text in ("measure", "full name", "definition"))
+def _measures(source: Source) -> list[Block]:
+    """Put meaning and formula first; every other convention is one click away."""
+    out: list[Block] = []
+    columns = tuple(Column(text, number=False) for text in ("measure", "full name", "meaning", "better"))
     rows = tuple(
         (
             Cell(source.measure_label(name)),
             Cell(shown(name, 160)),
-            Cell(
-                "; ".join(
-                    [f"{key}: {shown(str(value), 400)}" for key, value in row["definition"].items()]
-                    + ["higher is better" if row["higher_is_better"] else "lower is better"]
-                )
-            ),
+            Cell(_meaning(row["definition"])),
+            Cell("higher" if row["higher_is_better"] else "lower"),
         )
         for name, row in source.measures.items()
     )
-    return Table("measure-definitions", "Definitions", columns, rows)
+    out.append(Table("measure-definitions", "What they mean", columns, rows))
+    for i, (name, row) in enumerate(source.measures.items(), 1):
+        conventions = tuple((Cell(shown(k, 60)), Cell(shown(str(v), 600))) for k, v in row["definition"].items())
+        if conventions:
+            columns = (Column("convention", number=False), Column("value", number=False))
+            caption = f"{source.measure_label(name)}: all conventions"
+            out.append(Table(f"measure-{i}", caption, columns, conventions, folded=True))
+    return out
+
+
+def _meaning(definition: Mapping[str, Any]) -> str:
+    return shown(str(definition.get("meaning") or definition.get("formula") or wording.UNDEFINED), 400)
 
 
 def _statistics(source: Source) -> list[tuple[str, str]]:

@@ -25,7 +25,7 @@ from rankstats.report.blocks import (
     Table,
 )
 from rankstats.report.source import Pair, Row, Source, pair_label
-from rankstats.report.texts import shown
+from rankstats.report.texts import label, shown
 
 EXAMPLES_SHOWN = 10
 PAIRS_SHOWN = 6
@@ -191,18 +191,18 @@ def query_table(source: Source) -> Section:
     columns = (
         Column(source.unit[0], number=False),
         *([Column("id", number=False)] if with_text else []),
-        *(Column(attribute, number=_numeric(queries, attribute)) for attribute in attributes),
+        *(Column(f"{label(pair[1], 24)} − {label(pair[0], 24)}") for pair in pairs),
+        *(Column(label(system, 24)) for system in systems),
         *([Column("weight")] if weighted else []),
-        *(Column(shown(system, 24)) for system in systems),
-        *(Column(f"{shown(pair[1], 24)} − {shown(pair[0], 24)}") for pair in pairs),
+        *(Column(label(attribute, 24), number=_numeric(queries, attribute)) for attribute in attributes),
     )
     rows = tuple(
         (
             Cell(query_text(query)),
             *([Cell(shown(query["query_id"], 60))] if with_text else []),
-            *(Cell(_attribute(query["attributes"].get(attribute))) for attribute in attributes),
-            *([Cell(_attribute(query["weight"]))] if weighted else []),
             *_value_cells(source, measure, systems, pairs, i),
+            *([Cell(_attribute(query["weight"]))] if weighted else []),
+            *(Cell(_attribute(query["attributes"].get(attribute))) for attribute in attributes),
         )
         for i, query in enumerate(queries)
     )
@@ -223,13 +223,13 @@ def _table_columns(source: Source, measure: str) -> tuple[list[str], list[Pair]]
 def _value_cells(source: Source, measure: str, systems: list[str], pairs: list[Pair], i: int) -> list[Cell]:
     values = source.report["values"]
     higher = source.measures[measure]["higher_is_better"]
-    cells = [Cell(source.mean(measure, values[system][measure][i])) for system in systems]
+    cells: list[Cell] = []
     for baseline, system in pairs:
         a, b = values[baseline][measure][i], values[system][measure][i]
         gap = None if a is None or b is None else b - a
         tone = "" if not gap else BETTER if (gap > 0) == higher else WORSE
         cells.append(Cell(source.signed(measure, gap), tone=tone))
-    return cells
+    return cells + [Cell(source.mean(measure, values[system][measure][i])) for system in systems]
 
 
 def _shown_attributes(source: Source, queries: Sequence[Row]) -> list[str]:

@@ -119,6 +119,7 @@ def difference_columns(heads: Sequence[str], rows: Sequence[Row], share: str = "
     joint = any(row["adjusted_interval"] is not None for row in rows)
     adjusted = any(row["p_adjusted"] is not None for row in rows)
     weighted = any(row["weighting"] is not None for row in rows)
+    named = level(next((row["interval"] for row in rows if row["interval"]), None))
     return (
         *(Column(head, number=False) for head in heads),
         Column("n"),
@@ -128,8 +129,7 @@ def difference_columns(heads: Sequence[str], rows: Sequence[Row], share: str = "
         Column("system mean"),
         Column("difference"),
         Column("relative"),
-        Column(level(next((row["interval"] for row in rows if row["interval"]), None)).replace("interval", "int.")),
-        *([Column("simultaneous")] if joint else []),
+        Column(named, note="below: simultaneous" if joint else ""),
         Column("p"),
         *([Column("adj. p")] if adjusted else []),
         Column("shown?", number=False),
@@ -141,21 +141,19 @@ def difference_cells(
 ) -> tuple[Cell, ...]:
     """Return a difference as cells that fit `difference_columns`."""
     measure, tone = row["measure"], source.tone(row)
-    joint = any(r["adjusted_interval"] is not None for r in rows)
     adjusted = any(r["p_adjusted"] is not None for r in rows)
     weighted = any(r["weighting"] is not None for r in rows)
-    effective = row.get("n_effective")
+    joint = row["adjusted_interval"]
     return (
         *(Cell(shown(head, 80)) for head in heads),
         Cell(f"{row['n']:,}"),
-        *([Cell(wording.number(effective, 1))] if weighted else []),
+        *([Cell(wording.number(row.get("n_effective"), 1))] if weighted else []),
         *([Cell(share)] if share is not None else []),
         Cell(source.mean(measure, row["mean_baseline"])),
         Cell(source.mean(measure, row["mean_system"])),
         Cell(source.signed(measure, row["difference"]), tone=tone),
         Cell(relative_text(row["relative_difference"])),
-        Cell(source.range(measure, row["interval"])),
-        *([Cell(source.range(measure, row["adjusted_interval"]))] if joint else []),
+        Cell(source.range(measure, row["interval"]), note="" if joint is None else source.range(measure, joint)),
         Cell(wording.p_value(row["p_value"])),
         *([Cell(wording.p_value(row["p_adjusted"]))] if adjusted else []),
         Cell(WORDS[tone], tone=tone, mark=MARKS[tone]),

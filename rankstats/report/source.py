@@ -18,6 +18,7 @@ Pair = tuple[str, str]
 Segment = tuple[str, str] | None
 
 SCHEMA_VERSION = "1"
+_MOST_DECIMALS = 8
 REQUIRED = (
     *("schema_version", "kind", "title", "systems", "measures", "queries", "values", "lists", "scores"),
     *("differences", "families", "distributions", "heterogeneity", "agreement", "audit", "warnings"),
@@ -241,7 +242,11 @@ class Source:
         if both is None:
             return wording.UNDEFINED
         write = wording.signed if sign else wording.number
-        return " to ".join(write(end, self.decimals(measure)) for end in both)
+        decimals = self.decimals(measure)
+        # On which side of zero an end lies is what a reader looks for, so no end is rounded to zero.
+        while decimals < _MOST_DECIMALS and any(end and write(end, decimals) == write(0.0, decimals) for end in both):
+            decimals += 1
+        return " to ".join(write(end, decimals) for end in both)
 
     def measure_label(self, measure: str) -> str:
         """Return the short label of a measure."""

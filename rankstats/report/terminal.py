@@ -88,7 +88,7 @@ def _differences(source: Source) -> str:
     if not rows:
         return ""
     heads = ("measure", "system", "baseline")
-    kept = ("measure", "system", "baseline", "n", "difference", "relative", "int.", "adj. p", "p", "shown?")
+    kept = ("measure", "system", "baseline", "n", "difference", "relative", "interval", "adj. p", "p", "shown?")
     columns = difference_columns(heads, rows)
     adjusted = any(column.label == "adj. p" for column in columns)
     wanted = [

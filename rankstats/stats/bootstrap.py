@@ -40,9 +40,9 @@ class BootstrapResult(ColumnResult):
     standard_error : ndarray
         Standard deviation of the resampled means (denominator B − 1).
     p_value : ndarray
-        1 where all differences are 0, NaN without queries, never 0.
+        1 where all differences are equal, NaN without queries, never 0.
     low, high : ndarray
-        Interval of level 1 − alpha; NaN (no interval) where all differences are 0.
+        Interval of level 1 − alpha; unbounded where all differences are equal, NaN (no interval) where all are 0.
     p_adjusted, adjusted_low, adjusted_high : ndarray
         Bonferroni over `family_size`, from the same resamples.
     edges : ndarray, shape (c, bins + 1)
@@ -98,6 +98,9 @@ def paired_bootstrap(
     3. The interval is d ± q, q the r-th largest ``|d* − d|`` r the largest number for which r / (B + 1) ≤ alpha, so
        p ≤ alpha exactly when the interval leaves out 0. One-sided: the same with d* − d and one end.
 
+    Where all differences are equal and not 0, resampling shows no spread and tests nothing: p = 1 and the interval is
+    unbounded.
+
     All columns share one block of random words; columns with the same queries share their resamples. A column with n
     queries uses the first n words of each resample.
 
@@ -149,7 +152,9 @@ def paired_bootstrap(
     replay = None if indices is None else checked_indices(indices, differences)
     resamples = resamples if replay is None else len(replay)
     blocks = _Blocks(resamples, generator_from(rng), None if batch is None else check_count("batch", batch), replay)
-    error, p_value, lows, highs, edges, counts = _resample_all(differences, blocks, alpha, family, alternative, bins)
+    error, p_value, lows, highs, edges, counts = _resample_all(
+        differences, blocks, bins, alpha=alpha, family=family, alternative=alternative
+    )
     return BootstrapResult(
         estimate=differences.mean,
         standard_error=error,
@@ -180,7 +185,7 @@ class _Blocks:
 
 
 def _resample_all(
-    differences: Differences, blocks: _Blocks, alpha: float, family: NDArray[np.int64], alternative: str, bins: int
+    differences: Differences, blocks: _Blocks, bins: int, *, alpha: float, family: NDArray[np.int64], alternative: str
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, NDArray[np.int64]]:
     """Return standard errors, p-values, ends of shape (2, c), edges and counts, by pieces of the columns."""
     n_columns = differences.n_columns
@@ -231,17 +236,11 @@ def _resampled_means(differences: Differences, blocks: Iterator[_Block], resampl
     masks, mask_of = distinct_masks(differences.present)
     means = np.empty((differences.n_columns, resamples))
     rows_of = [np.flatnonzero(masks[:, mask]) for mask in range(masks.shape[1])]
-    observed = differences.numerators.sum(axis=0)
-    total_weight = differences.weight_integers @ differences.present
     for resampled, counts in blocks:
         for mask, rows in enumerate(rows_of):
             columns = np.flatnonzero(mask_of == mask)
             sums = counts[mask] @ differences.numerators[np.ix_(rows, columns)]
             weight = (counts[mask] @ differences.weight_integers[rows])[:, None]
-            # a resample without any weight has no mean; it takes the observed one
-            weightless = weight == 0
-            sums = np.where(weightless, observed[columns], sums)
-            weight = np.where(weightless, total_weight[columns], weight)
             means[columns, resampled] = (sums / np.where(weight > 0, weight, np.nan)).T
     return means * (differences.numerator_unit / differences.weight_unit)[:, None]
 
@@ -268,8 +267,9 @@ def _read(
         ]
     )
     widths = largest_at(deviations, ranks)
-    none = size == 0
-    p_value = np.where(none, 1.0, monte_carlo_p(count, resamples))
+    none, constant = size == 0, differences.constant
+    widths = np.where(constant, np.inf, widths)
+    p_value = np.where(constant, 1.0, monte_carlo_p(count, resamples))
     lows = np.full(ranks.shape, -np.inf) if alternative == "less" else estimate - widths
     highs = np.full(ranks.shape, np.inf) if alternative == "greater" else estimate + widths
     return (
@@ -280,10 +280,11 @@ def _read(
 
 
 def _histograms(means: Floats, bins: int) -> tuple[Floats, NDArray[np.int64]]:
-    """Return edges, shape (c, bins + 1), and counts, shape (c, bins); one unit wide where all means are equal."""
+    """Return edges, shape (c, bins + 1), and counts, shape (c, bins); wider than a point where all means are equal."""
     lowest, highest = np.nan_to_num(means.min(axis=1)), np.nan_to_num(means.max(axis=1))
     flat = lowest == highest
-    lowest, highest = np.where(flat, lowest - 0.5, lowest), np.where(flat, highest + 0.5, highest)
+    half = np.where(flat, np.maximum(0.5, 1e-6 * np.abs(lowest)), 0.0)
+    lowest, highest = lowest - half, highest + half
     edges = np.linspace(lowest, highest, bins + 1, axis=1)
     position = (means - lowest[:, None]) / (highest - lowest)[:, None] * bins
     defined = ~np.isnan(position)

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from rankstats.errors import RankstatsError
 from rankstats.stats.exact_sums import power_of_two_at_least, smallest_unit, to_grid
 
+LARGEST_VALUE = 1e100
+"""Squares of larger values would overflow."""
+
 RELATIVE_UNIT = 1e-10
 """Differences are rounded to about this fraction of the largest value of the column."""
 
@@ -26,7 +29,7 @@ class Differences:
     unit : ndarray, shape (c,)
         Power of two.
     present : ndarray of bool, shape (n, c)
-        Where both values are defined.
+        Where both values are defined and the weight is not 0.
     weights : ndarray, shape (n,)
         Weights as given; ones when there are none.
     weighted : bool
@@ -86,9 +89,8 @@ class Differences:
     @property
     def constant(self) -> NDArray[np.bool_]:
         """Columns whose differences are all equal (to one unit), shape (c,); True for n = 1."""
-        counted = self.present & (self.weight_integers > 0)[:, None]
-        highest = np.max(np.where(counted, self.integers, -np.inf), axis=0, initial=-np.inf)
-        lowest = np.min(np.where(counted, self.integers, np.inf), axis=0, initial=np.inf)
+        highest = np.max(np.where(self.present, self.integers, -np.inf), axis=0, initial=-np.inf)
+        lowest = np.min(np.where(self.present, self.integers, np.inf), axis=0, initial=np.inf)
         return np.asarray(highest <= lowest + 1)
 
     @property
@@ -174,7 +176,8 @@ def paired_differences(baseline: ArrayLike, system: ArrayLike, weights: ArrayLik
         Values per query; NaN in either makes the query absent from that column. A single baseline column is compared
         with every column of `system`.
     weights : array_like, shape (n,), optional
-        Weights of the queries, 0 or more, on any scale. Equal weights count as no weights.
+        Weights of the queries, 0 or more, on any scale. Equal weights count as no weights; a query of weight 0 (or
+        less than 5e-11 of the largest weight) is absent.
 
     Returns
     -------
@@ -183,7 +186,7 @@ def paired_differences(baseline: ArrayLike, system: ArrayLike, weights: ArrayLik
     Raises
     ------
     RankstatsError
-        If shapes do not fit, a value is infinite, or a weight is negative, not finite, or all are 0.
+        If shapes do not fit, a value is infinite or beyond 1e100, or a weight is negative, not finite, or all are 0.
 
     Examples
     --------
@@ -229,8 +232,8 @@ def _two_dimensional(values: ArrayLike, name: str) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim not in (1, 2):
         raise RankstatsError(f"{name} has {array.ndim} dimensions; (n,) or (n, c) is expected")
-    if np.any(np.isinf(array)):
-        raise RankstatsError(f"{name} holds infinite values; use NaN for an undefined one")
+    if np.any(np.abs(array) > LARGEST_VALUE):
+        raise RankstatsError(f"{name} holds values that are infinite or beyond 1e100; use NaN for an undefined one")
     return array if array.ndim == 2 else array[:, None]
 
 
@@ -261,6 +264,8 @@ def _with_weights(
     heaviest = np.asarray(weights.max())
     weight_unit = np.maximum(smallest_unit(heaviest, n), power_of_two_at_least(RELATIVE_UNIT * heaviest))
     weight_integers = np.rint(weights / weight_unit)
+    counted = (weight_integers > 0)[:, None]
+    integers, present = np.where(counted, integers, 0.0), present & counted
     products = (weight_integers * weight_unit)[:, None] * integers * unit
     largest = np.abs(products).max(axis=0, initial=0.0)
     numerators, numerator_unit = to_grid(products, n, at_least=power_of_two_at_least(RELATIVE_UNIT * largest))

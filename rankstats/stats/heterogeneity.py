@@ -130,14 +130,7 @@ def heterogeneity_test(
         differences = paired_differences(np.zeros(values.shape), values)
     codes = _codes(labels, differences.n_rows)
     seed = generator_from(rng).integers(0, 2**64 - 1, size=4, dtype=np.uint64, endpoint=True)
-    shape = differences.n_columns
-    result = HeterogeneityResult(
-        *(np.full(shape, np.nan) for _ in range(2)),
-        np.zeros(shape, dtype=bool),
-        *(np.full(shape, np.nan) for _ in range(4)),
-        *(np.zeros(shape, dtype=np.int64) for _ in range(3)),
-        resamples,
-    )
+    result = _empty(differences.n_columns, resamples)
     masks, mask_of = distinct_masks(differences.present)
     for mask in range(masks.shape[1]):
         columns = np.flatnonzero(mask_of == mask)
@@ -148,6 +141,23 @@ def heterogeneity_test(
             test = _Test.of(differences.select(columns), rows, sizes, statistic)
             _fill(result, columns, test, arranged, seed=seed, batch=batch)
     return result
+
+
+def _empty(n_columns: int, resamples: int) -> HeterogeneityResult:
+    undefined, none = np.full(n_columns, np.nan), np.zeros(n_columns, dtype=np.int64)
+    return HeterogeneityResult(
+        statistic=undefined.copy(),
+        p_value=undefined.copy(),
+        exact=np.zeros(n_columns, dtype=bool),
+        welch_p=undefined.copy(),
+        cochran_q=undefined.copy(),
+        q_p_value=undefined.copy(),
+        i_squared=undefined.copy(),
+        segments=none.copy(),
+        left_out=none.copy(),
+        n=none.copy(),
+        resamples=resamples,
+    )
 
 
 def _fill(

@@ -6,7 +6,7 @@ import functools
 import http.server
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def hostile_report() -> dict[str, Any]:
     return sample_report(texts=texts, names=["key<b>word", "hybrid", "a-system-with-a-very-long-name-" + "y" * 60])
 
 
-REPORTS = {
+REPORTS: dict[str, Callable[[], dict[str, Any]]] = {
     "three": sample_report,
     "two": lambda: sample_report(2, 30),
     "eight": lambda: sample_report(8, 60, compare="all-pairs"),
@@ -43,7 +43,7 @@ REPORTS = {
 
 
 # axe looks at every element several times: the same kinds of content, fewer rows of each.
-SMALL = {
+SMALL: dict[str, Callable[[], dict[str, Any]]] = {
     "small": lambda: sample_report(3, 24, weights=True, compare="all-pairs"),
     "small-hostile": lambda: sample_report(
         2, 14, texts=[SCRIPT_TEXT, "שלום", "x" * 10_000], names=["key<b>word", "y" * 90]

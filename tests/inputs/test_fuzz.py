@@ -157,6 +157,28 @@ def check_mutations(name: str, path: Path, number: int) -> None:
     assert 0.1 < faults / number < 0.99
 
 
+def test_what_is_read_of_mutated_runs_is_what_the_lines_say(tmp_path: Path) -> None:
+    content = RUN + "blue shoe\tQ0\td\t1\t3\tt\n"
+    rng = random.Random(5)
+    path = tmp_path / "a.run"
+    read = 0
+    for turn in range(800):
+        stored = mutated(rng, content if turn % 2 else content.replace(" ", "\t", 15))
+        path.write_bytes(stored)
+        if fault(lambda file: read_run(file, "a", Policies()), path):
+            continue
+        read += 1
+        text = stored.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        fields = [
+            line.split() if len(line.split()) == 6 else [field.strip() for field in line.split(b"\t")]
+            for line in text.split(b"\n")
+            if line.strip()
+        ]
+        expected = [(query.decode(), document.decode(), float(score)) for query, _, document, _, score, _ in fields]
+        assert rows_of_run(read_run(path, "a", Policies()).table) == expected
+    assert read > 50
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_mutated_files_end_in_values_or_one_error(tmp_path: Path, name: str) -> None:
     check_mutations(name, tmp_path / "file", 400)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -33,6 +34,12 @@ class Case:
     def differences(self) -> Differences:
         return paired_differences(self.baseline, self.systems, self.weights)
 
+
+SCIPY_BEFORE_1_15 = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 15)
+"""The lowest allowed versions name some arguments otherwise."""
+
+SCIPYS_NORMAL = "approx" if SCIPY_BEFORE_1_15 else "asymptotic"
+SCIPYS_SEED = "random_state" if SCIPY_BEFORE_1_15 else "rng"
 
 KINDS = ("tenths", "thirds", "reciprocal ranks", "normal", "sparse", "heavy", "constant")
 

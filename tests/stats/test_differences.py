@@ -106,6 +106,14 @@ def test_segments_and_columns() -> None:
     assert_allclose(d.negated().mean, -d.mean)
 
 
+def test_queries_without_weight_are_absent() -> None:
+    d = paired_differences([0.0, 0.0, 0.0], [0.3, 0.5, 0.9], [1.0, 3.0, 0.0])
+    kept = paired_differences([0.0, 0.0], [0.3, 0.5], [1.0, 3.0])
+    assert d.n.tolist() == [2]
+    assert_allclose([d.mean, d.standard_error], [kept.mean, kept.standard_error], rtol=1e-9)
+    assert paired_differences([0.0, 0.0], [0.3, 0.5], [1.0, 1e-12]).n.tolist() == [1]
+
+
 def test_mean_of_nothing_is_undefined_without_a_warning() -> None:
     d = paired_differences([np.nan, np.nan], [0.1, 0.2])
     assert np.isnan(d.mean).all()
@@ -118,6 +126,7 @@ def test_mean_of_nothing_is_undefined_without_a_warning() -> None:
     [
         (([1, 2], [1, 2, 3]), "queries are rows of both"),
         (([1, 2], [1, np.inf]), "infinite"),
+        (([1, 2], [1, -1e101]), "beyond 1e100"),
         (([1, 2], [1, 2], [1]), "one for each of the 2 queries"),
         (([1, 2], [1, 2], [1, -1]), "not negative"),
         (([1, 2], [1, 2], [0, 0]), "at least one query must count"),

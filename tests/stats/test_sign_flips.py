@@ -192,9 +192,9 @@ def test_one_query_and_none() -> None:
     assert result.to_dicts()[1]["p_value"] is None
 
 
-def test_a_set_without_weight_is_unbounded_but_counts() -> None:
-    result = sign_flip_test(paired_differences(np.zeros(3), [1.0, 1.0, 1.0], [1.0, 1.0, 0.0]), alpha=0.6)
-    # only the signs of the first two matter: p = 1/2
+def test_queries_without_weight_are_absent() -> None:
+    result = sign_flip_test(paired_differences(np.zeros(3), [1.0, 1.0, 1.0], [1.0, 2.0, 0.0]), alpha=0.6)
+    assert result.n.tolist() == [2]
     assert result.p_value.tolist() == [0.5]
     assert_allclose([result.low[0], result.high[0]], 1.0)
 
