@@ -189,7 +189,7 @@ def _real(value: Any) -> float:
 
 def _margins(value: Any) -> dict[str, float]:
     if not isinstance(value, dict):
-        raise PlanError(f"is {value!r}; a table such as {{ \"nDCG@10\" = 0.01 }} is expected")
+        raise PlanError(f'is {value!r}; a table such as {{ "nDCG@10" = 0.01 }} is expected')
     return {str(name): _real(margin) for name, margin in value.items()}
 
 
@@ -201,7 +201,7 @@ def _two_sided(value: Any) -> str:
 
 def _runs(value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
-        raise PlanError(f"is {value!r}; a table such as {{ prod = \"a.run\" }} is expected")
+        raise PlanError(f'is {value!r}; a table such as {{ prod = "a.run" }} is expected')
     return tuple((str(name), _text(path)) for name, path in value.items())
 
 

@@ -45,7 +45,8 @@ def _overview() -> str:
         [
             *(f"{usage:<{width}}  {summary}" for usage, summary in rows),
             "",
-            "k cuts the list; parameters are shown with their defaults. Other programs' names for exactly these values:",
+            "k cuts the list; parameters are shown with their defaults.",
+            "Names of other programs for exactly these values:",
             *(f"  {programs}: {', '.join(dict.fromkeys(names))}" for programs, names in also.items()),
             "",
             "rankstats measures NAME explains one in full.",

@@ -337,8 +337,8 @@ def perfect_runs(findings: Findings) -> Iterator[Warning]:
         yield Warning(
             "perfect_run",
             "serious" if len(perfect) == len(evidence.hits) else "warning",
-            f"{' and '.join(perfect)} {'has' if len(perfect) == 1 else 'have'} a relevant document first on every query: "
-            "check that the judgments did not leak into the run.",
+            f"{' and '.join(perfect)} {'has' if len(perfect) == 1 else 'have'} a relevant document first "
+            "on every query: check that the judgments did not leak into the run.",
             ", ".join(perfect),
         )
 

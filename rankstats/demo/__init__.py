@@ -1,8 +1,8 @@
 """A small outdoor and kitchen shop, made here: products, queries, judgments, and three rankers that search it.
 
 Nothing is read from anywhere: customers' needs come first, judges grade products by the needs, rankers see only the
-titles and the text of the query. Shop, queries and rankers were put together so that the rankers differ for reasons that
-show in the queries; the demonstration says nothing of such rankers elsewhere.
+titles and the text of the query. Shop, queries and rankers were put together so that the rankers differ for reasons
+that show in the queries; the demonstration says nothing of such rankers elsewhere.
 """
 
 from __future__ import annotations

@@ -71,13 +71,13 @@ def _hashes_of_ends(chunk: pa.Array[Any]) -> NDArray[np.uint64]:
     words, offsets = _bytes_and_offsets(chunk)
     lengths = np.diff(offsets)
     hashes = words[offsets[:-1]]
-    shortest, longest = lengths.min(initial=8), lengths.max(initial=0)
+    shortest, longest = lengths.min(initial=9), lengths.max(initial=0)
     if shortest < 8:
         hashes &= _LOWEST_BYTES[np.minimum(lengths, 8)]
     if longest > 8:
         last = words[offsets[1:] - 8]
-        if shortest < 8:
-            last[lengths < 8] = 0  # they begin in the neighbour
+        if shortest <= 8:
+            last[lengths <= 8] = 0  # the first eight bytes say all; also, a hash must not depend on the other strings
         last *= _ODD_TOO
         hashes += last
     hashes += lengths.astype(np.uint64)

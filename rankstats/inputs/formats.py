@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -42,8 +43,8 @@ def is_parquet(file: StoredFile) -> bool:
 
 
 def is_json(file: StoredFile) -> bool:
-    """Return whether the first character is that of a JSON object."""
-    return file.view[:4096].lstrip()[:1] == b"{"
+    """Return whether the file begins as a JSON object does."""
+    return re.match(rb"\s*\{\s*[\"}]", file.view[:4096]) is not None
 
 
 def _read_parquet(file: StoredFile) -> TableFile:

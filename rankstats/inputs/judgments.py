@@ -117,13 +117,15 @@ def judgments_from_dict(qrels: Mapping[str, Mapping[str, float]]) -> Judgments:
 
 def _is_table(file: StoredFile, named: list[str]) -> bool:
     """Decide from the first line: a header row, or the four fields of qrels."""
-    if is_parquet(file) or is_json(file):
+    if is_parquet(file):
         return True
     first = first_line(with_newlines(file.data), comment=b"#")
     fields = first.decode("utf-8", "replace").split()
     if len(fields) == len(_QRELS.names) and NUMBER.fullmatch(fields[-1]):
         return False
-    return has_known_name(cells_of(first), [*ID_NAMES, *TEXT_ID_NAMES, *DOCUMENT_NAMES, *GRADE_NAMES, *named])
+    return is_json(file) or has_known_name(
+        cells_of(first), [*ID_NAMES, *TEXT_ID_NAMES, *DOCUMENT_NAMES, *GRADE_NAMES, *named]
+    )
 
 
 def _from_table(

@@ -39,7 +39,7 @@ def read_queries(
     path : str or Path
         The file.
     id_column : str, optional
-        The query id column; used where the table has it, so that one option can serve several files.
+        The query id column; a table with a header must have it.
     text, frequency : str, optional
         The columns of text and frequency.
 
@@ -69,7 +69,8 @@ def read_queries(
     headerless = None if _has_header(file, named) else _HEADERLESS
     table = read_table(file, headerless)
     names = ColumnNames(table)
-    query_id = names.query_id(None if headerless else id_column)
+    named_id = id_column is not None and not headerless
+    query_id = names.named("--id", str(id_column)) if named_id else names.query_id(None)
     if headerless and text is None:
         text = "text"
     text = text if text == query_id else names.optional(TEXT_NAMES, "--text", text, {query_id})

@@ -210,7 +210,7 @@ def test_undefined_values_are_empty_and_left_out_of_means(collection: Path, caps
         (["compare"], "give --qrels FILE and two runs or more"),
         (["compare", "old.run", "new.run"], "runs need judgments: give --qrels FILE"),
         (["compare", "--qrels", "q.txt", "old.run"], "a comparison needs two systems or more; 1 given (old)"),
-        (["compare", "--qrels", "q.txt", "old.run", "./old.run"], "such as old-2=./old.run"),
+        (["compare", "--qrels", "q.txt", "old.run", "./old.run"], "such as old-2=old.run"),
         (["compare", "--qrels", "none.txt", "old.run", "new.run"], "none.txt: "),
         ([*COMPARE, "--baseline", "olf"], "did you mean 'old'"),
         ([*COMPARE, "--measures", "nDCH@10,APP,P"], "did you mean 'nDCG"),

@@ -33,6 +33,11 @@ def test_equals_the_naive_search(rows: list[tuple[int, str]], cut: int) -> None:
     assert repeated_rows(np.array(query, np.int32), pa.chunked_array([sliced])) == expected
 
 
+def test_the_hash_of_an_id_does_not_depend_on_its_block() -> None:
+    for length in range(1, 20):
+        assert found([0] * 4, [["x" * length, "long" * 9, ""], ["x" * length]]) == [[0, 3]]
+
+
 def test_equal_hashes_are_no_duplicates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duplicates, "_hashes_of_ends", lambda chunk: np.zeros(len(chunk), np.uint64))
     monkeypatch.setattr(duplicates, "_hashes_of_all", lambda chunk: np.zeros(len(chunk), np.uint64))

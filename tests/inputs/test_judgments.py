@@ -139,6 +139,12 @@ def test_comments_are_counted_and_ids_with_a_hash_are_ids(tmp_path: Path) -> Non
     assert (judgments.audit.comment_lines, judgments.audit.blank_lines, judgments.audit.rows) == (2, 1, 1)
 
 
+@pytest.mark.parametrize("name", ["{", '{"a"', "[", "PAR", '"', "query", "NA", "007"])
+def test_ids_are_text_whatever_they_look_like(tmp_path: Path, name: str) -> None:
+    judgments = read_judgments(write(tmp_path, f"{name} 0 {name} 1\nq2 0 x 0\n"), Policies())
+    assert sorted(rows_of_judgments(judgments.table)) == sorted([(name, name, 1), ("q2", "x", 0)])
+
+
 DUPLICATED = "q1 0 d1 1\nq1 0 d2 0\n\nq2 0 d1 3\nq1 0 d2 1\nq1 0 d1 1\nq1 0 d2 0.5\n"
 
 

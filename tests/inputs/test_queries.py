@@ -155,7 +155,7 @@ def test_quotes_are_ordinary_between_tabs(tmp_path: Path) -> None:
         (
             "text,kind\n1,a\n",
             {"id_column": "x"},
-            ": no query id column, nor one called 'x'; name it with --id (there are text, kind)",
+            ": no column 'x' (--id) (there are text, kind)",
         ),
         ("qid,text\n", {}, ": the table has no rows"),
         ("", {}, ": the file is empty"),
