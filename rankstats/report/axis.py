@@ -27,7 +27,7 @@ def difference_axis(rows: Iterable[ForestRow], *, ticks: int = 5, margin: float 
 
     Examples
     --------
-    >>> row = ForestRow("all", "all", "9", "", "", "", "", "", True, "better", 0.03, (0.01, 0.05), None)
+    >>> row = ForestRow("all", "all", "9", "", "", "", "", "", "", True, "better", 0.03, (0.01, 0.05), None)
     >>> [text for _, text in difference_axis([row]).ticks]
     ['−0.02', '0', '+0.02', '+0.04', '+0.06']
     """
@@ -44,17 +44,23 @@ def difference_axis(rows: Iterable[ForestRow], *, ticks: int = 5, margin: float 
         low, high = -1.0, 1.0
     width = high - low
     low, high = min(low - 0.04 * width, -0.15 * width), max(high + 0.04 * width, 0.15 * width)
-    step = _step((high - low) / ticks)
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9) + (1 if _is_quarter(step) else 0))
+    marks = _signed_ticks(low, high, _step((high - low) / ticks))
+    return Axis(min(low, marks[0][0]), max(high, marks[-1][0]), marks)
+
+
+def _signed_ticks(low: float, high: float, step: float) -> tuple[tuple[float, str], ...]:
+    """Return ticks around two ends; a step that the data hardly enter is left out, so that the marks use the width."""
     first, last = math.floor(low / step), math.ceil(high / step)
-    # A step that the data hardly enter is left out, so that the marks use the width.
-    if first * step < low - 0.75 * step:
-        first += 1
-    if last * step > high + 0.75 * step:
-        last -= 1
+    first += first * step < low - 0.75 * step
+    last -= last * step > high + 0.75 * step
+    decimals = _tick_decimals(step)
     values = [i * step for i in range(first, last + 1)]
-    texts = ["0" if v == 0 else wording.signed(v, decimals) for v in values]
-    return Axis(min(low, values[0]), max(high, values[-1]), tuple(zip(values, texts, strict=True)))
+    return tuple((v, "0" if v == 0 else wording.signed(v, decimals)) for v in values)
+
+
+def _tick_decimals(step: float) -> int:
+    is_quarter = abs(step / 10 ** math.floor(math.log10(step) + 1e-9) - 2.5) < 1e-6
+    return max(0, -math.floor(math.log10(step) + 1e-9) + int(is_quarter))
 
 
 def plain_ticks(low: float, high: float, ticks: int = 5) -> tuple[tuple[float, str], ...]:
@@ -66,7 +72,7 @@ def plain_ticks(low: float, high: float, ticks: int = 5) -> tuple[tuple[float, s
     ['0', '0.2', '0.4', '0.6', '0.8', '1.0']
     """
     step = _step((high - low) / ticks) if high > low else 1.0
-    decimals = max(0, -math.floor(math.log10(step) + 1e-9) + (1 if _is_quarter(step) else 0))
+    decimals = _tick_decimals(step)
     values = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
     return tuple((v, "0" if v == 0 else wording.number(v, decimals)) for v in values)
 
@@ -78,7 +84,3 @@ def _finite(interval: tuple[float, float] | None) -> list[float]:
 def _step(rough: float) -> float:
     size = 10.0 ** math.floor(math.log10(rough))
     return next(s for s in _STEPS if s * size >= rough * 0.999) * size
-
-
-def _is_quarter(step: float) -> bool:
-    return bool(abs(step / 10 ** math.floor(math.log10(step) + 1e-9) - 2.5) < 1e-6)

@@ -114,8 +114,9 @@ class ForestRow:
 
     Attributes
     ----------
-    name, label, n, share, difference, interval, p : str
-        The texts of the row; `label` is the name, short enough for a figure.
+    name, label, n, share, difference, interval, own_p, p : str
+        The texts of the row; `label` is the name, short enough for a figure; `own_p` goes with `interval`, `p` is the
+        adjusted one where there is one.
     spoken : str
         The row in words, for readers who do not see the marks.
     adjusted : bool
@@ -138,6 +139,7 @@ class ForestRow:
     share: str
     difference: str
     interval: str
+    own_p: str
     p: str
     spoken: str
     adjusted: bool

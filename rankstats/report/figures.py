@@ -45,6 +45,8 @@ ROW = 28
 CHARACTER = 7.2
 """Width of an average character at the size of the figures' text."""
 RASTERISED_FROM = 500
+GUIDED_FROM = 8
+"""Forests of more rows get hairlines that lead the eye from label to mark."""
 
 
 def figure_svg(figure: blocks.Figure) -> str:
@@ -95,36 +97,47 @@ def _forest(drawing: blocks.Forest) -> Canvas:
     rows = drawing.rows
     # The label column takes what the longest label needs, the texts on the right are measured the same way.
     left = min(330.0, 24 + CHARACTER * max(width(row.label) for row in rows))
-    texts = [_right_texts(row) for row in rows]
-    heads = ("n", "difference", "interval", drawing.p_label)
-    widths = [CHARACTER * max(width(text[i]) for text in (*texts, heads)) + 16 for i in range(len(heads))]
-    right = sum(widths) + 10
+    texts = _right_texts(drawing)
+    widths = [CHARACTER * max(width(text) for text in column) + 16 for column in zip(*texts, strict=True)]
     gaps = [0.35 if row.first else 0.0 for row in rows]
     positions = [i + sum(gaps[: i + 1]) for i in range(len(rows))]
-    last = positions[-1]
-    height = 30 + ROW * (last + 1) + 46
-    canvas, axes = _canvas(height, left, right, top=30, bottom=46)
+    height = 30 + ROW * (positions[-1] + 1) + 46
+    canvas, axes = _canvas(height, left, sum(widths) + 10, top=30, bottom=46)
+    axes.set_ylim(positions[-1] + 0.5, -0.5)
+    _forest_axes(axes, drawing)
+    for y in positions if len(rows) > GUIDED_FROM else ():
+        axes.axhline(y, color=BAND, linewidth=1, zorder=0)
+    for row, y, line in zip(rows, positions, texts[1:], strict=True):
+        _estimate(axes, row, y, drawing.axis)
+        bold = "bold" if y == 0 and drawing.reference is not None else "normal"
+        canvas.text(0, _y(axes, y), row.label, ha="left", va="center", color=INK, fontweight=bold)
+        _right(canvas, line, widths, _y(axes, y), _text_colour(row.tone))
+    _right(canvas, texts[0], widths, 1 - 13 / height, QUIET, size=12)
+    return canvas
+
+
+def _forest_axes(axes: Axes, drawing: blocks.Forest) -> None:
+    """Set the axis of differences and draw what all rows share: zero, the margin, the overall effect."""
     axes.set_xlim(drawing.axis.low, drawing.axis.high)
-    axes.set_ylim(last + 0.5, -0.5)
     axes.yaxis.set_visible(False)
     _ticks(axes, drawing.axis.ticks)
     _sides(axes, drawing)
     if drawing.margin:
         axes.axvspan(-drawing.margin, drawing.margin, color=BAND, linewidth=0, zorder=0)
     axes.axvline(0, color=INK, linewidth=1, zorder=1)
-    if drawing.reference is not None and len(rows) > 1:
+    if drawing.reference is not None and len(drawing.rows) > 1:
         axes.axvline(drawing.reference, color=QUIET, linewidth=1, linestyle=(0, (3, 3)), zorder=1)
-    for row, y in zip(rows, positions, strict=True):
-        _estimate(axes, row, y, drawing.axis)
-        bold = "bold" if y == 0 and drawing.reference is not None else "normal"
-        canvas.text(0, _y(axes, y), row.label, ha="left", va="center", color=INK, fontweight=bold)
-        _right(canvas, _right_texts(row), widths, _y(axes, y), _text_colour(row.tone))
-    _right(canvas, heads, widths, 1 - 13 / height, QUIET, size=12)
-    return canvas
 
 
-def _right_texts(row: blocks.ForestRow) -> tuple[str, ...]:
-    return (row.n, f"{blocks.MARKS[row.tone]} {row.difference}", row.interval, row.p)
+def _right_texts(drawing: blocks.Forest) -> list[tuple[str, ...]]:
+    """Return the columns beside the axes, headings first; an interval stands beside the p-value made with it."""
+    adjusted = any(row.adjusted for row in drawing.rows)
+    lines: list[tuple[str, ...]] = [("n", "difference", "interval", "p", *([drawing.p_label] if adjusted else []))]
+    for row in drawing.rows:
+        difference = f"{blocks.MARKS[row.tone]} {row.difference}"
+        ps = (row.own_p, row.p) if adjusted else (row.p,)
+        lines.append((row.n, difference, row.interval, *ps))
+    return lines
 
 
 def _right(

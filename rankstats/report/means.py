@@ -98,14 +98,14 @@ def weighted_means(source: Source) -> list[Block]:
                 (
                     f"{row['system']} against {row['baseline']}",
                     source.measure_label(row["measure"]),
-                    "plain" if row["weighting"] is None else f"weighted by {row['weighting']}",
+                    "plain" if row["weighting"] is None else "weighted",
                 ),
                 differences,
             )
             for row in sorted(differences, key=lambda r: _pair_order(source, r))
         )
         heading = difference_columns(heads, differences)
-        out.append(Table("weighted-differences", "Differences, plain and weighted", heading, body))
+        out.append(Table("weighted-differences", f"Differences, plain and weighted by {named}", heading, body))
         out.append(Paragraph(tests_line(source, differences), small=True))
     return out
 

@@ -11,14 +11,13 @@ from rankstats import wording
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.errors import RankstatsError
 from rankstats.report import blocks
-from rankstats.report.texts import label, shown
+from rankstats.report.texts import LONGEST_LABEL, label, shown
 
 Row = Mapping[str, Any]
 Pair = tuple[str, str]
 Segment = tuple[str, str] | None
 
 SCHEMA_VERSION = "1"
-_MOST_DECIMALS = 8
 REQUIRED = (
     *("schema_version", "kind", "title", "systems", "measures", "queries", "values", "lists", "scores"),
     *("differences", "families", "distributions", "heterogeneity", "agreement", "audit", "warnings"),
@@ -241,12 +240,8 @@ class Source:
         both = ends(interval)
         if both is None:
             return wording.UNDEFINED
-        write = wording.signed if sign else wording.number
-        decimals = self.decimals(measure)
-        # On which side of zero an end lies is what a reader looks for, so no end is rounded to zero.
-        while decimals < _MOST_DECIMALS and any(end and write(end, decimals) == write(0.0, decimals) for end in both):
-            decimals += 1
-        return " to ".join(write(end, decimals) for end in both)
+        text = wording.interval(*both, self.decimals(measure))
+        return text if sign else text.replace("+", "")
 
     def measure_label(self, measure: str) -> str:
         """Return the short label of a measure."""
@@ -258,9 +253,9 @@ class Source:
         return wording.count(n, *self.unit)
 
 
-def pair_label(pair: Sequence[str]) -> str:
+def pair_label(pair: Sequence[str], longest: int = LONGEST_LABEL) -> str:
     """Return a pair as a heading: 'hybrid against keyword'."""
-    return f"{label(pair[1])} against {label(pair[0])}"
+    return f"{label(pair[1], longest)} against {label(pair[0], longest)}"
 
 
 def level(interval: Row | None) -> str:

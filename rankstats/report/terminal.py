@@ -90,12 +90,7 @@ def _differences(source: Source) -> str:
     heads = ("measure", "system", "baseline")
     kept = ("measure", "system", "baseline", "n", "difference", "relative", "interval", "adj. p", "p", "shown?")
     columns = difference_columns(heads, rows)
-    adjusted = any(column.label == "adj. p" for column in columns)
-    wanted = [
-        i
-        for i, column in enumerate(columns)
-        if column.label.split("\N{NO-BREAK SPACE}% ")[-1] in kept and not (adjusted and column.label == "p")
-    ]
+    wanted = [i for i, column in enumerate(columns) if column.label.split("\N{NO-BREAK SPACE}% ")[-1] in kept]
     body = []
     for row in rows:
         names = (source.measure_label(row["measure"]), row["system"], row["baseline"])
@@ -113,11 +108,14 @@ def _segments(source: Source, width: int | None) -> str:
         rows = segment_rows(source, measure, pair)
         if len(rows) < 2:
             continue
-        heads = ["segment", "n", "share", "difference", "interval", "p", "shown?"]
-        heads[5] = "adj. p" if any(row.adjusted for row in rows) else "p"
-        body = [[r.name, r.n, r.share, r.difference, r.interval, r.p, WORDS[r.tone]] for r in rows]
+        adjusted = any(row.adjusted for row in rows)
+        heads = ["segment", "n", "share", "difference", "interval", "p", *(["adj. p"] if adjusted else []), "shown?"]
+        body = [
+            [r.name, r.n, r.share, r.difference, r.interval, *([r.own_p] if adjusted else []), r.p, WORDS[r.tone]]
+            for r in rows
+        ]
         title = f"{whole(pair[1])} against {whole(pair[0])} on {source.measure_label(measure)}"
-        table = columns_text(heads, body, [False, True, True, True, True, True, False])
+        table = columns_text(heads, body, [False, *[True] * (len(heads) - 2), False])
         told = heterogeneity_words(source, measure, pair)
         parts.append("\n".join([title, table, *([_wrapped(told, width)] if told else [])]))
     return "\n\n".join(parts)

@@ -105,10 +105,9 @@ def decision(source: Source) -> tuple[Statement | None, Table | None]:
         return None, None
     mark, tone, word = _DECISIONS[found["outcome"]]
     rules = found["rules"]
-    counts = {o: sum(rule["outcome"] == o for rule in rules) for o in _RULES}
-    told = [f"{counts[o]} {'is open' if o == 'open' and counts[o] == 1 else _verb(o, counts[o])}" for o in _RULES]
-    headline = f"{word}: {label(found['candidate'], 60)} against {label(found['baseline'], 60)}"
-    details = (f"Of {wording.count(len(rules), 'rule')}, {', '.join(told)}.",)
+    against = f"{label(found['candidate'], 60)} against {label(found['baseline'], 60)}"
+    headline = f"{word}: {_decisive(found['outcome'], rules)}"
+    details = (f"{against}; {_rule_counts(rules)}",)
     columns = (Column("rule", number=False), Column("outcome", number=False), Column("what was found", number=False))
     rows = tuple(
         (
@@ -123,10 +122,20 @@ def decision(source: Source) -> tuple[Statement | None, Table | None]:
     )
 
 
-def _verb(outcome: str, n: int) -> str:
-    if outcome == "open":
-        return "are open"
-    return {"holds": "hold", "fails": "fail"}[outcome] + ("s" if n == 1 else "")
+def _decisive(outcome: str, rules: list[Row]) -> str:
+    """Say which rules decide: all of them, those that fail, or those that are open."""
+    if outcome == "go":
+        return f"all {len(rules)} rules hold" if len(rules) > 1 else "the rule holds"
+    wanted, one, many = ("fails", "fails", "fail") if outcome == "no_go" else ("open", "is open", "are open")
+    names = [f"“{shown(rule['id'], 60)}”" for rule in rules if rule["outcome"] == wanted]
+    return f"{sentence_list(names)} {one if len(names) == 1 else many}"
+
+
+def _rule_counts(rules: list[Row]) -> str:
+    counts = {outcome: sum(rule["outcome"] == outcome for rule in rules) for outcome in _RULES}
+    verbs = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "open": ("is open", "are open")}
+    told = [f"{n} {verbs[outcome][n != 1]}" for outcome, n in counts.items() if n]
+    return f"of {wording.count(len(rules), 'rule')}, {sentence_list(told)}."
 
 
 def where(source: Source) -> Where | None:
@@ -139,7 +148,8 @@ def where(source: Source) -> Where | None:
     lists = [segment_rows(source, measure, pair) for pair in chosen]
     axis = difference_axis([row for rows in lists for row in rows[:1]] + [r for rows in lists for r in rows[1:]])
     panels = tuple(
-        Panel(pair_label(pair), _forest(source, measure, rows, axis)) for pair, rows in zip(chosen, lists, strict=True)
+        Panel(pair_label(pair, 28), _forest(source, measure, rows, axis))
+        for pair, rows in zip(chosen, lists, strict=True)
     )
     remarks = [heterogeneity_words(source, measure, pair, named=len(chosen) > 1) for pair in chosen]
     more = len(pairs) - len(chosen)

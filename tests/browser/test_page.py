@@ -133,6 +133,14 @@ def test_a_narrow_page_does_not_scroll_sideways(show: Any, name: str, width: int
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_the_strip_stays_in_line_on_a_narrow_page(show: Any) -> None:
+    page = show("three", viewport={"width": 400, "height": 800})
+    for row in page.locator("#where tbody tr").all():
+        assert row.bounding_box()["height"] <= 28
+    first = page.locator("#where tbody tr").first
+    assert first.locator("td").nth(2).bounding_box()["x"] < 400 - 24
+
+
 @pytest.mark.parametrize("name", REPORTS)
 def test_only_regions_that_take_the_focus_scroll(show: Any, name: str) -> None:
     page = show(name, viewport={"width": 400, "height": 800})
@@ -260,4 +268,6 @@ def test_print_is_light_and_holds_the_ends_of_the_query_table(show: Any) -> None
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert sum(row.is_visible() for row in page.locator("#query-table tbody tr").all()) == 20
     assert not page.locator("nav").is_visible()
+    for line in page.locator(".examples summary").all():
+        assert line.bounding_box()["height"] < 60
     assert not page.locator(".controls").is_visible()

@@ -25,7 +25,7 @@ def figures() -> list[blocks.Figure]:
 
 
 def row(value: float | None, inner: tuple[float, float] | None, tone: str = "better") -> blocks.ForestRow:
-    return blocks.ForestRow("a", "a", "50", "", "", "", "", "spoken", False, tone, value, inner, None)
+    return blocks.ForestRow("a", "a", "50", "", "", "", "", "", "spoken", False, tone, value, inner, None)
 
 
 @pytest.mark.parametrize("figure", figures(), ids=lambda f: f.key)
