@@ -60,6 +60,8 @@ def sentence(row: Difference, outcome: str, label: str) -> str:
     """Return the verdict in words: who, by how much, interval, adjusted p, n."""
     n = count(row.n, "query", "queries")
     decimals = decimals_for(row.standard_error)
+    if row.weighting is not None:
+        label = f"{label} (weighted by {row.weighting})"
     if row.difference is None:
         return f"{row.system} and {row.baseline} cannot be compared on {label}: no query is defined for both."
     if row.wins == 0 and row.losses == 0:
@@ -93,16 +95,17 @@ def _relative(row: Difference) -> str:
 
 
 def _evidence(row: Difference, decimals: int) -> str:
-    parts = []
-    if row.interval is not None:
-        parts.append(f"{level_text(row.interval)} interval {_ends(row.interval, decimals)}")
-    else:
-        parts.append("no interval")
-    adjusted = row.adjusted_interval
-    if adjusted is not None and adjusted.ends != (row.interval.ends if row.interval else None):
-        parts.append(f"simultaneous {_ends(adjusted, decimals)}")
-    parts.append(p_statement(row.p_adjusted, "p" if row.correction == "none" else "adjusted p"))
-    return "; ".join(parts)
+    """The intervals and the adjusted p; the interval that agrees with the verdict comes first."""
+    own, joint = row.interval, row.adjusted_interval
+    p = p_statement(row.p_adjusted, "p" if row.correction == "none" else "adjusted p")
+    if own is None:
+        return f"no interval; {p}"
+    alone = f"{level_text(own)} interval {_ends(own, decimals)}"
+    if joint is None or joint.ends == own.ends:
+        return f"{alone}; {p}"
+    if own.leaves_out_zero() and not joint.leaves_out_zero():
+        return f"simultaneous {level_text(joint)} interval {_ends(joint, decimals)}; alone {_ends(own, decimals)}; {p}"
+    return f"{alone}; simultaneous {_ends(joint, decimals)}; {p}"
 
 
 def level_text(shown: Interval) -> str:

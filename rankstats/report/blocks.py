@@ -338,6 +338,11 @@ class Notice:
     message: str
     where: str
 
+    @property
+    def full(self) -> str:
+        """The message, with the comparison it is about where it is about one."""
+        return f"{self.message} ({self.where})" if " against " in self.where else self.message
+
 
 @dataclass(frozen=True, slots=True)
 class Panel:

@@ -55,7 +55,7 @@ def _answers(page: Page) -> list[str]:
     if page.more_statements:
         parts.append(escaped(page.more_statements))
     if page.notices:
-        lines = [f"- {n.mark} **{n.word}:** {escaped(n.message)}" for n in page.notices]
+        lines = [f"- {n.mark} **{n.word}:** {escaped(n.full)}" for n in page.notices]
         more = [f"- {escaped(page.more_notices)}"] if page.more_notices else []
         parts.append("\n".join([f"**{escaped(page.notices_heading)}**", "", *lines, *more]))
     return parts

@@ -29,6 +29,8 @@ def scoreboard(source: Source) -> Section:
     )
     interval = next((row["interval"] for row in overall if row["interval"]), None)
     caption = "Means over queries" if source.unit[0] == "query" else "Means over units"
+    if source.planned_weighting is not None:
+        caption = f"Means weighted by {shown(source.planned_weighting, 40)}"
     caption += f", with the {level(interval)} of each" if interval else ""
     remark = (
         "The intervals are each system's own. Whether two systems differ is read from their difference, "
@@ -47,7 +49,7 @@ def _column_note(source: Source, measure: str, rows: list[Row]) -> str:
 
 def _best(source: Source, measure: str, rows: list[Row]) -> set[str]:
     """Name the systems with the best mean, unless all are equal."""
-    means = {row["system"]: row["mean"] for row in rows if row["mean"] is not None}
+    means = {row["system"]: mean for row in rows if (mean := source.lead_mean(row)) is not None}
     if len(set(means.values())) < 2:
         return set()
     choose = max if source.measures[measure]["higher_is_better"] else min
@@ -63,7 +65,7 @@ def _mean_cell(source: Source, row: Row | None, best: set[str]) -> Cell:
     interval = "" if row["interval"] is None else source.range(measure, row["interval"], sign=False)
     is_best = row["system"] in best
     return Cell(
-        source.mean(measure, row["mean"]),
+        source.mean(measure, source.lead_mean(row)),
         note=interval,
         tone="best" if is_best else "",
         badge=word if is_best else "",

@@ -203,14 +203,19 @@ class Source:
         return blocks.BETTER if (row["difference"] > 0) == higher else blocks.WORSE
 
     def heterogeneity(self, measure: str, pair: Pair) -> tuple[Row, ...]:
-        """Return the tests of heterogeneity of a measure and a pair, with weights if the claims are weighted."""
-        return tuple(
+        """Return the tests of heterogeneity of a measure and a pair: those with the claims' weights, else the plain."""
+        rows = [
             row
             for row in self.report["heterogeneity"]
-            if row["measure"] == measure
-            and (row["baseline"], row["system"]) == pair
-            and row.get("weighting", self.planned_weighting) == self.planned_weighting
-        )
+            if row["measure"] == measure and (row["baseline"], row["system"]) == pair
+        ]
+        planned = [row for row in rows if row.get("weighting", self.planned_weighting) == self.planned_weighting]
+        return tuple(planned or rows)
+
+    def lead_mean(self, row: Row) -> float | None:
+        """Return the mean of a row of scores that the claims are about: the weighted one where they are weighted."""
+        mean: float | None = row["mean"] if self.planned_weighting is None else row["weighted_mean"]
+        return mean
 
     # ── formats ─────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -67,7 +67,7 @@ def _wrapped(text: str, width: int | None, indent: str = "  ") -> str:
 
 
 def _notice(notice: Notice, width: int | None) -> str:
-    return _wrapped(f"{notice.word}: {notice.message}", width)
+    return _wrapped(f"{notice.word}: {notice.full}", width)
 
 
 def _score_lines(source: Source) -> str:
@@ -76,6 +76,8 @@ def _score_lines(source: Source) -> str:
         return ""
     table = tables[0]
     heads = [column.label for column in table.columns]
+    if source.planned_weighting is not None:
+        heads[0] = f"weighted by {source.planned_weighting}"
     rows = []
     for system, row in zip(source.systems, table.rows, strict=True):
         name = f"{system} (baseline)" if row[0].note == "baseline" else system

@@ -213,14 +213,17 @@ def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool
     """Return in words which attributes change the effect of a pair, and whether a segment reverses it."""
     told: list[str] = []
     reversed_by: list[str] = []
-    for row in source.heterogeneity(measure, pair):
+    rows = source.heterogeneity(measure, pair)
+    unweighted = source.planned_weighting is not None and any(row.get("weighting") is None for row in rows)
+    effect = "the unweighted effect" if unweighted else "the effect"
+    for row in rows:
         adjusted = row["p_adjusted"] is not None
         p = row["p_adjusted"] if adjusted else row["p_value"]
         name = shown(str(row.get("label") or row["attribute"]), 40)
         letter = ("" if told else "heterogeneity, ") + ("adjusted p" if adjusted else "p")
         changes = p is not None and p <= source.alpha
         told.append(
-            f"{name} {'changes' if changes else 'is not shown to change'} {'it' if told else 'the effect'} "
+            f"{name} {'changes' if changes else 'is not shown to change'} {'it' if told else effect} "
             f"({wording.p_statement(p, letter)})"
         )
         if row["reversal"]:

@@ -1,25 +1,19 @@
-"""Sizes: win/tie/loss, standardised difference, relative difference, detectable differences, queries needed."""
+"""Sizes: win/tie/loss, standardised difference, relative difference, smallest detectable difference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
-from rankstats.errors import RankstatsError
 from rankstats.stats.classical import agreeing_ends
 from rankstats.stats.differences import Differences, paired_differences
 from rankstats.stats.exact_sums import to_grid
+from rankstats.stats.power import detectable_shift
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import check_alpha
-
-_SMOOTH_FROM_DF = 10
-_TAIL = 12.0
-"""Standard deviations beyond which a normal variable is never found in double precision."""
 
 Floats = NDArray[np.float64]
 
@@ -112,124 +106,6 @@ def effect_sizes(differences: Differences, *, alpha: float = 0.05, power: float 
         alpha=alpha,
         power=power,
     )
-
-
-def t_power(shift: float, df: float, *, alpha: float = 0.05, two_sided: bool = True) -> float:
-    """Return the power of a t test whose mean is `shift` standard errors from 0.
-
-    Both tails are counted in a two-sided test, as with ``strict = TRUE`` in R's power.t.test.
-
-    Examples
-    --------
-    >>> round(t_power(0.5 * 20**0.5, 19), 6)
-    0.564504
-    """
-    critical = -float(special.stdtrit(df, alpha / 2 if two_sided else alpha))
-    return _upper_tail(shift, df, critical) + (_upper_tail(-shift, df, critical) if two_sided else 0.0)
-
-
-def _upper_tail(shift: float, df: float, critical: float) -> float:
-    """Return P(T > critical > 0) of a noncentral t, by Gauss–Legendre; scipy's own is NaN in far tails.
-
-    T = (Z + shift) / S: the integral runs over Z for few degrees of freedom, where it is smoother, and over S for many.
-    """
-    nodes, node_weights = _legendre()
-    if df < _SMOOTH_FROM_DF:
-        low = min(max(-_TAIL, -shift), _TAIL)
-        normal = low + (_TAIL - low) * (nodes + 1) / 2
-        density = np.exp(-(normal**2) / 2) / np.sqrt(2 * np.pi)
-        inside = special.chdtr(df, df * ((normal + shift) / critical) ** 2)
-        return float(np.sum(node_weights * density * inside) * (_TAIL - low) / 2)
-    half_width = _TAIL / np.sqrt(2 * df)
-    low, high = max(0.0, 1 - half_width), 1 + half_width
-    spread = low + (high - low) * (nodes + 1) / 2
-    logarithm = (df - 1) * np.log(spread) - df * spread**2 / 2
-    density = node_weights * np.exp(logarithm - logarithm.max())
-    return float(np.sum(density * special.ndtr(shift - critical * spread)) / np.sum(density))
-
-
-@cache
-def _legendre() -> tuple[Floats, Floats]:
-    nodes, weights = np.polynomial.legendre.leggauss(256)
-    return nodes, weights
-
-
-def detectable_shift(n: int, *, alpha: float = 0.05, power: float = 0.8, two_sided: bool = True) -> float:
-    """Return the mean difference, in standard errors, that a paired t test of n queries finds with `power`.
-
-    NaN for n < 2. Divided by √n it is the smallest detectable d_z.
-
-    Examples
-    --------
-    >>> round(detectable_shift(50) / 50**0.5, 6)
-    0.404183
-    """
-    check_alpha(alpha)
-    if not alpha < power < 1:
-        raise RankstatsError(f"power = {power!r}: a number between alpha = {alpha!r} and 1 is expected")
-    if n < 2:
-        return np.nan
-    return _root(lambda shift: t_power(shift, n - 1, alpha=alpha, two_sided=two_sided) - power, 1.0)
-
-
-def queries_needed(
-    standard_deviation: float, difference: float, *, alpha: float = 0.05, power: float = 0.8, two_sided: bool = True
-) -> int:
-    """Return the least number of queries with which a paired t test finds a mean difference with the given power.
-
-    Parameters
-    ----------
-    standard_deviation : float
-        Of the per-query differences; 0 or more.
-    difference : float
-        The wanted mean difference, not 0; its sign plays no part.
-    alpha, power : float
-        Level and power.
-    two_sided : bool
-        Whether the test is two-sided.
-
-    Returns
-    -------
-    int
-        At least 2.
-
-    Raises
-    ------
-    RankstatsError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> queries_needed(1.0, 0.2)
-    199
-    """
-    check_alpha(alpha)
-    if not standard_deviation >= 0 or not np.isfinite(standard_deviation):
-        raise RankstatsError(f"standard_deviation = {standard_deviation!r}: a finite number of at least 0 is expected")
-    if difference == 0 or not np.isfinite(difference):
-        raise RankstatsError(f"difference = {difference!r}: a finite difference other than 0 is expected")
-    if not alpha < power < 1:
-        raise RankstatsError(f"power = {power!r}: a number between alpha = {alpha!r} and 1 is expected")
-    if standard_deviation == 0:
-        return 2
-    size = abs(difference) / standard_deviation
-
-    def enough(n: int) -> bool:
-        return t_power(size * np.sqrt(n), n - 1, alpha=alpha, two_sided=two_sided) >= power
-
-    low, high = 1, 2
-    while not enough(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
-
-
-def _root(function: Callable[[float], float], upper: float) -> float:
-    while function(upper) < 0:
-        upper *= 2
-    return float(optimize.brentq(function, 0.0, upper, xtol=1e-12))
 
 
 def kish_n_effective(weights: ArrayLike) -> float:
