@@ -9,6 +9,8 @@ from rankstats import wording
 from rankstats.report.blocks import TOO_FEW, Axis, ForestRow
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_NARROWEST = 1e-300
+"""Axes are not drawn narrower: their steps would leave the range of floats."""
 _REACH = 4.0
 """How many times farther than the overall interval an axis goes before intervals end in arrows."""
 
@@ -40,7 +42,7 @@ def difference_axis(rows: Iterable[ForestRow], *, ticks: int = 5, margin: float 
     if margin:
         span += [-margin, margin]
     low, high = min(span), max(span)
-    if low == high:
+    if high - low < _NARROWEST:
         low, high = -1.0, 1.0
     width = high - low
     low, high = min(low - 0.04 * width, -0.15 * width), max(high + 0.04 * width, 0.15 * width)

@@ -21,16 +21,22 @@ from rankstats.stats.differences import Differences, paired_differences, stack_c
 from rankstats.stats.effects import (
     EffectSizes,
     RelativeDifference,
-    detectable_shift,
     effect_sizes,
     kish_n_effective,
-    queries_needed,
     relative_difference,
-    t_power,
 )
 from rankstats.stats.heterogeneity import HeterogeneityResult, cochran_q, heterogeneity_test
 from rankstats.stats.max_t import MaxTResult, bootstrap_max_t
 from rankstats.stats.multiplicity import CORRECTIONS, adjust, not_tighter
+from rankstats.stats.power import (
+    PowerResult,
+    detectable_shift,
+    fractional_queries_needed,
+    power_analysis,
+    queries_needed,
+    sign_test_power,
+    t_power,
+)
 from rankstats.stats.sign_flips import SignFlipResult, sign_flip_test
 from rankstats.stats.signed_ranks import SignedRankResult, signed_rank_test
 
@@ -71,5 +77,9 @@ __all__ = [
     "detectable_shift",
     "queries_needed",
     "t_power",
+    "fractional_queries_needed",
+    "sign_test_power",
+    "PowerResult",
+    "power_analysis",
     "kish_n_effective",
 ]
