@@ -15,6 +15,9 @@ DEFAULT_MEASURES = ("nDCG(dcg='exp-log2')@10", "AP", "RR", "P@10", "R@100", "Jud
 SMALLEST_VERDICT_N = 10
 """No verdict is given for fewer queries than this."""
 
+RANK_TESTS = ("wilcoxon", "sign")
+"""Tests that are not about the mean; they know no weights."""
+
 _CHOICES: dict[str, tuple[str, ...]] = {
     "no_relevant": ("undefined", "zero"),
     "missing_query": ("zero", "error"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from rankstats.conventions import DEFAULT_MEASURES, Policies
+from rankstats.conventions import DEFAULT_MEASURES, RANK_TESTS, Policies
 from rankstats.errors import InputError, PlanError, did_you_mean
 
 SCHEMA_VERSION = "1"
@@ -118,6 +118,9 @@ class Plan:
             raise PlanError(f"alpha = {self.alpha} is not between 0 and 0.5; 0.05 is usual")
         if self.resamples < 99:
             raise PlanError(f"resamples = {self.resamples} is below 99; 10,000 is the default")
+        if self.test in RANK_TESTS and (self.columns.weight or self.correction == "bootstrap-max-t"):
+            what = "weights" if self.columns.weight else "correction 'bootstrap-max-t'"
+            raise PlanError(f"test {self.test!r} is not about the mean and knows no {what}; use 'randomisation'")
         if self.seed < 0:
             raise PlanError(f"seed = {self.seed} is below 0")
         for measure, margin in self.margin.items():

@@ -10,6 +10,7 @@ import math
 
 MINUS = "\N{MINUS SIGN}"
 UNDEFINED = "\N{EM DASH}"
+_LEVELS = (0.01, 0.05, 0.1)
 
 
 def decimals_for(standard_error: float | None, *, least: int = 2, most: int = 6) -> int:
@@ -71,10 +72,12 @@ def percent(share: float | None, decimals: int = 0, *, sign: bool = False) -> st
 def p_value(p: float | None) -> str:
     """Return a p-value without its letter: three digits, never zero.
 
+    Next to a usual level it gets the digits that show on which side it lies.
+
     Examples
     --------
-    >>> p_value(0.00005), p_value(0.0381), p_value(1.0), p_value(0.9999)
-    ('< .001', '.038', '1', '> .999')
+    >>> p_value(0.00005), p_value(0.0381), p_value(1.0), p_value(0.9999), p_value(0.0504)
+    ('< .001', '.038', '1', '> .999', '.0504')
     """
     if p is None or math.isnan(p):
         return UNDEFINED
@@ -82,7 +85,12 @@ def p_value(p: float | None) -> str:
         return "< .001"
     if p >= 1:
         return "1"
-    return "> .999" if p >= 0.9995 else f"{p:.3f}"[1:]
+    if p >= 0.9995:
+        return "> .999"
+    digits = 3
+    while digits < 8 and p not in _LEVELS and any(round(p, digits) == level for level in _LEVELS):
+        digits += 1
+    return f"{p:.{digits}f}"[1:]
 
 
 def p_statement(p: float | None, letter: str = "p") -> str:

@@ -44,7 +44,8 @@ def _measures(scores: Scores) -> list[Agreement]:
     )
     means *= np.array([[1.0 if info.higher_is_better else -1.0] for info in scores.measures])
     rows: list[Agreement] = []
-    for a, b in combinations(range(len(scores.measures)), 2):
+    judging = [m for m, info in enumerate(scores.measures) if not info.diagnostic]
+    for a, b in combinations(judging, 2):
         if not np.isnan(means[[a, b]]).any():
             rows += _pair("measures", (scores.measures[a].name, scores.measures[b].name), means[a], means[b])
     return rows
@@ -54,6 +55,8 @@ def _systems(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[Agreement
     defined = scores.defined()
     rows: list[Agreement] = []
     for m, info in enumerate(scores.measures):
+        if info.diagnostic:
+            continue
         values = scores.values[defined[:, m], :, m]
         for b, s in pairs:
             rows += _pair("systems", (info.name, scores.systems[b], scores.systems[s]), values[:, b], values[:, s])

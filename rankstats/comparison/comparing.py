@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from rankstats import __version__, stats
 from rankstats.comparison.agreement import make_agreement
-from rankstats.comparison.checks import Findings, check_evidence
+from rankstats.comparison.checks import check_evidence
 from rankstats.comparison.collecting import Progress, canonical_name, collect
 from rankstats.comparison.differences import analyse
 from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.findings import Findings
 from rankstats.comparison.lists import documents_to_judge, extreme_queries, shown_lists
 from rankstats.comparison.pairs import choose_pairs
 from rankstats.comparison.result import Comparison, Interval, Query, Score, Segment
@@ -58,6 +59,8 @@ def compare_evidence(
     """Compare what was collected; parameters as in `compare`."""
     report = progress or (lambda what, share: None)
     scores = evidence.scores
+    if not scores.query_ids:
+        raise PlanError("there is no query to compare on")
     primary = primary_measures(plan, scores)
     pairs = choose_pairs(plan, scores, scores.measures[primary[0]].name)
     attributes = _attributes(plan, evidence)
@@ -74,6 +77,7 @@ def compare_evidence(
             verdicts,
             analysis.heterogeneity,
             analysis.carried_by,
+            tuple(spec for spec in plan.segments if spec not in {a.specification for a in attributes}),
         )
     )
     shown = extreme_queries(scores, pairs, primary)
@@ -135,7 +139,8 @@ def _title(scores: Scores, pairs: Sequence[tuple[int, int]]) -> str:
 def _attributes(plan: Plan, evidence: Evidence) -> tuple[Attribute, ...]:
     relevant = None if evidence.judgments is None else evidence.judgments.relevant()
     data = SegmentData(evidence.scores.query_ids, evidence.queries, evidence.row, relevant)
-    return make_attributes(plan.segments, data)
+    # an attribute with one value splits nothing: its only segment is all queries once more
+    return tuple(a for a in make_attributes(plan.segments, data) if len(np.unique(a.code)) > 1)
 
 
 def _queries(evidence: Evidence, attributes: Sequence[Attribute]) -> tuple[Query, ...]:

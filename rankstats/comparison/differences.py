@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,26 +12,13 @@ from numpy.typing import NDArray
 from rankstats import stats
 from rankstats.comparison.columns import Block, make_block, make_columns
 from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.families import Place, place_all
 from rankstats.comparison.heterogeneity import attribute_tests
 from rankstats.comparison.influence import carried_claims
-from rankstats.comparison.result import (
-    Difference,
-    Distribution,
-    Family,
-    Heterogeneity,
-    Interval,
-    OtherCorrection,
-    OtherTest,
-)
+from rankstats.comparison.result import Difference, Distribution, Family, Heterogeneity, Interval, OtherTest
 from rankstats.comparison.segments import Attribute
-from rankstats.comparison.significance import (
-    ESTIMANDS,
-    Corrected,
-    bootstrap,
-    chosen_correction,
-    correct,
-    other_corrections,
-)
+from rankstats.comparison.significance import ESTIMANDS, Tested, bootstrap
+from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.plan import Plan
 from rankstats.tables import exact_mean
 
@@ -67,17 +54,6 @@ class Analysis:
     carried_by: tuple[tuple[Difference, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a difference stands: its family, and its correction there."""
-
-    family: str
-    correction: str
-    p_adjusted: float
-    interval: Interval | None
-    others: tuple[OtherCorrection, ...] = ()
-
-
 def analyse(
     evidence: Evidence,
     plan: Plan,
@@ -110,16 +86,17 @@ def analyse(
         make_block(evidence, plan, columns, attributes, claims, weighted=weighted, first_id=k * len(columns))
         for k, weighted in enumerate(weightings)
     ]
-    places = _exploratory(blocks, claims, plan) | _confirmatory(blocks[0], claims, plan)
+    places, families = place_all(evidence, plan, blocks, claims)
+    sizes = {family.id: family.size for family in families}
     rows = {
-        block.id(c): _row(evidence, plan, block, c, places[block.id(c)])
+        block.id(c): _row(evidence, plan, block, c, place=places[block.id(c)], family_sizes=sizes)
         for block in blocks
         for c in range(len(columns))
     }
     confirmatory = tuple(rows[blocks[0].id(c)] for c in claims)
     return Analysis(
         differences=tuple(rows.values()),
-        families=_families(tuple(rows.values()), plan),
+        families=families,
         distributions=_distributions(blocks[0], claims, plan),
         heterogeneity=attribute_tests(evidence, plan, pairs, attributes),
         confirmatory=confirmatory,
@@ -128,59 +105,22 @@ def analyse(
     )
 
 
-def _confirmatory(block: Block, claims: Sequence[int], plan: Plan) -> dict[str, _Place]:
-    tested = block.tested[plan.test]
-    smallest_n = int(block.differences.n[list(claims)].min())
-    correction = chosen_correction(plan, len(claims), smallest_n)
-    chosen = correct(correction, tested, block.differences, claims, plan)
-    others = other_corrections(correction, tested, block.differences, claims, plan, smallest_n=smallest_n)
-    return {
-        block.id(c): _Place(
-            "confirmatory",
-            correction,
-            float(chosen.p_adjusted[k]),
-            chosen.interval(k),
-            tuple(_other(name, other, k) for name, other in others.items()),
-        )
-        for k, c in enumerate(claims)
-    }
-
-
-def _other(name: str, other: Corrected, member: int) -> OtherCorrection:
-    return OtherCorrection(name, _defined(other.p_adjusted[member]), other.interval(member))
-
-
-def _exploratory(blocks: Sequence[Block], claims: Sequence[int], plan: Plan) -> dict[str, _Place]:
-    claimed = set(claims)
-    members = [
-        (block, c) for k, block in enumerate(blocks) for c in range(len(block.columns)) if k > 0 or c not in claimed
-    ]
-    p_values = np.array([block.tested[plan.test].p_value[c] for block, c in members])
-    adjusted = stats.adjust(p_values, "bh") if members else p_values
-    return {
-        block.id(c): _Place("exploratory", "bh", float(p), None)
-        for (block, c), p in zip(members, adjusted.tolist(), strict=True)
-    }
-
-
-def _families(rows: Sequence[Difference], plan: Plan) -> tuple[Family, ...]:
-    families = []
-    for role in ("confirmatory", "exploratory"):
-        members = [row for row in rows if row.role == role]
-        if members:
-            families.append(Family(role, role, members[0].correction, plan.alpha, tuple(row.id for row in members)))
-    return tuple(families)
-
-
-def _row(evidence: Evidence, plan: Plan, block: Block, c: int, place: _Place) -> Difference:
+def _row(
+    evidence: Evidence, plan: Plan, block: Block, c: int, *, place: Place, family_sizes: Mapping[str, int]
+) -> Difference:
     column, tested = block.columns[c], block.tested[plan.test]
     info = evidence.scores.measures[column.measure]
     before, after = _mean(block.baseline[:, c], block), _mean(block.system[:, c], block)
+    difference = _difference(before, after, float(block.sizes.estimate[c]))
     relative = Interval.from_ends(
         float(block.relative.low[c]), float(block.relative.high[c]), 1 - plan.alpha, "Fieller"
     )
     sizes = block.sizes
-    single = place.family == "confirmatory" and place.correction == "none"
+    wins, losses = int(sizes.wins[c]), int(sizes.losses[c])
+    superiority = float(sizes.superiority[c])
+    if not info.higher_is_better:
+        wins, losses, superiority = losses, wins, 1 - superiority
+    members = family_sizes[place.family] if place.correction != "bh" else 1
     return Difference(
         id=block.id(c),
         measure=info.name,
@@ -192,31 +132,53 @@ def _row(evidence: Evidence, plan: Plan, block: Block, c: int, place: _Place) ->
         n=int(block.differences.n[c]),
         mean_baseline=before,
         mean_system=after,
-        difference=_difference(before, after, float(sizes.estimate[c])),
+        difference=difference,
         standard_error=_defined(block.differences.standard_error[c]),
         n_effective=_defined(sizes.n_effective[c]),
         relative_difference=_defined(block.relative.estimate[c]),
         relative_interval=relative,
         margin=plan.margin.get(info.name),
         test=plan.test,
+        estimate=_estimate(tested, c, difference),
         p_value=_defined(tested.p_value[c]),
+        smallest_p=_smallest_p(block, c, place, members),
         interval=tested.interval(c),
         p_adjusted=_defined(place.p_adjusted),
-        adjusted_interval=tested.interval(c) if single else place.interval,
+        adjusted_interval=place.interval,
         family=place.family,
-        role=place.family,
+        role=place.role,
         correction=place.correction,
         higher_is_better=info.higher_is_better,
         also=_also(block, c, plan.test),
         also_adjusted=place.others,
-        wins=int(sizes.wins[c]),
+        wins=wins,
         ties=int(sizes.ties[c]),
-        losses=int(sizes.losses[c]),
+        losses=losses,
         tie_tolerance=_defined(block.differences.unit[c]),
         effect_size=_defined(sizes.effect_size[c]),
-        probability_of_superiority=_defined(sizes.superiority[c]),
+        probability_of_superiority=_defined(superiority),
         smallest_detectable=_defined(sizes.smallest_detectable[c]),
+        detectable_in_family=_detectable(block, c, plan.alpha / members),
     )
+
+
+def _estimate(tested: Tested, c: int, difference: float | None) -> float | None:
+    """The parameter of the test; for tests of the mean the difference itself, to the last bit."""
+    return _defined(tested.estimate[c]) if tested.test in RANK_TESTS else difference
+
+
+def _smallest_p(block: Block, c: int, place: Place, members: int) -> float | None:
+    """The smallest adjusted p that the sign flips and the correction can give."""
+    smallest = float(block.tested["randomisation"].smallest_p[c])
+    return _defined(min(1.0, smallest * (members if place.correction == "bonferroni" else 1)))
+
+
+def _detectable(block: Block, c: int, alpha: float) -> float | None:
+    """The mean difference that a paired t test at `alpha` finds with power .8; None where the data cannot say."""
+    error, n = float(block.differences.standard_error[c]), float(block.sizes.n_effective[c])
+    if not error > 0 or n < SMALLEST_VERDICT_N:
+        return None
+    return _defined(stats.detectable_shift(int(n), alpha=alpha) * error)
 
 
 def _difference(before: float | None, after: float | None, estimate: float) -> float | None:

@@ -24,8 +24,9 @@ def attribute_tests(
 ) -> tuple[Heterogeneity, ...]:
     """Test every attribute, measure and pair by permuting the segment labels over the queries.
 
-    Queries without a value of the attribute are left out. The p-values of all attributes, measures and pairs are
-    corrected together by Benjamini and Hochberg's procedure.
+    The differences are those under the plan's weights. Queries without a value of the attribute, and those of segments
+    below 10 queries, are left out: Welch's statistic is not trustworthy there. The p-values of all attributes, measures
+    and pairs are corrected together by Benjamini and Hochberg's procedure.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def attribute_tests(
     if not attributes:
         return ()
     columns = make_columns(evidence.scores, pairs, ())
-    differences = overall_differences(evidence, columns, weighted=False)
+    differences = overall_differences(evidence, columns, weighted=evidence.weights is not None)
     rows = [row for attribute in attributes for row in _one(evidence, plan, attribute, columns, differences)]
     p_values = np.array([math.nan if row.p_value is None else row.p_value for row in rows])
     adjusted = stats.adjust(p_values, "bh")
@@ -54,7 +55,8 @@ def _one(
     evidence: Evidence, plan: Plan, attribute: Attribute, columns: Sequence[Column], differences: Differences
 ) -> list[Heterogeneity]:
     scores = evidence.scores
-    labelled = np.array([value != NONE for value in attribute.values])[attribute.code]
+    large = [value != NONE and int(attribute.members(value).sum()) >= SMALLEST_VERDICT_N for value in attribute.values]
+    labelled = np.array(large)[attribute.code]
     result = stats.heterogeneity_test(
         differences.within(labelled), attribute.code, resamples=plan.resamples, rng=seed_of(plan, "labels")
     )
@@ -67,7 +69,7 @@ def _one(
             system=scores.systems[column.system],
             attribute=attribute.name,
             label=attribute.name,
-            weighting=None,
+            weighting=evidence.weights_name if evidence.weights is not None else None,
             segments=int(result.segments[c]),
             n=int(result.n[c]),
             statistic=_defined(result.statistic[c]),

@@ -143,7 +143,13 @@ class OtherCorrection:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One paired difference, system minus baseline, with its test, sizes and place in a family."""
+    """One paired difference, system minus baseline, with its test, sizes and place in a family.
+
+    `estimate` is the parameter of the test: the mean difference, or the (pseudo-)median of a rank or sign test.
+    Wins are queries on which the system is better, whatever the direction of the measure. `smallest_p` is the smallest
+    adjusted p-value that test and correction can give, `detectable_in_family` the smallest detectable difference at the
+    level left to one member of the family.
+    """
 
     id: str
     measure: str
@@ -162,7 +168,9 @@ class Difference:
     relative_interval: Interval | None
     margin: float | None
     test: str
+    estimate: float | None
     p_value: float | None
+    smallest_p: float | None
     interval: Interval | None
     p_adjusted: float | None
     adjusted_interval: Interval | None
@@ -177,19 +185,21 @@ class Difference:
     effect_size: float | None
     probability_of_superiority: float | None
     smallest_detectable: float | None
+    detectable_in_family: float | None
     also: tuple[OtherTest, ...] = ()
     also_adjusted: tuple[OtherCorrection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Differences that are corrected together."""
+    """Differences that are corrected together; `size` counts comparisons that are corrected for but not shown."""
 
     id: str
     role: str
     correction: str
     alpha: float
     members: tuple[str, ...]
+    size: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ class Attribute:
     ----------
     name : str
         Name in report and policy, such as ``length`` or ``length+popularity``.
+    specification : str
+        What was asked for, such as ``length:6``.
     values : tuple of str
         Segment values in display order.
     labels : mapping of str to str
@@ -46,6 +48,7 @@ class Attribute:
     """
 
     name: str
+    specification: str
     values: tuple[str, ...]
     labels: Mapping[str, str]
     code: NDArray[np.int64]
@@ -133,7 +136,7 @@ def make_attributes(specifications: Sequence[str], data: SegmentData) -> tuple[A
         if list(specifications).count(text) > 1:
             raise PlanError(f"--segment {text} is given twice")
         full = text if names.count(name) > 1 else name
-        attributes.append(_attribute(full, [_split(part.strip(), data) for part in text.split("+")], data))
+        attributes.append(_attribute(full, text, [_split(part.strip(), data) for part in text.split("+")], data))
     return tuple(attributes)
 
 
@@ -147,7 +150,7 @@ def _short_name(text: str) -> str:
     return "+".join(one(part) for part in text.split("+"))
 
 
-def _attribute(name: str, splits: Sequence[_Split], data: SegmentData) -> Attribute:
+def _attribute(name: str, specification: str, splits: Sequence[_Split], data: SegmentData) -> Attribute:
     combined = splits[0]
     for split in splits[1:]:
         combined = _cross(combined, split)
@@ -165,6 +168,7 @@ def _attribute(name: str, splits: Sequence[_Split], data: SegmentData) -> Attrib
     place[kept] = np.arange(len(kept))
     return Attribute(
         name=name,
+        specification=specification,
         values=tuple(values[k] for k in kept),
         labels={values[k]: labels[k] for k in kept},
         code=place[code],
@@ -362,7 +366,8 @@ def _by_value(name: str, part: str, data: SegmentData) -> _Split:
 
 
 def _value_text(item: object) -> str | None:
-    if item is None or item == "" or (isinstance(item, float) and np.isnan(item)):
+    # tables that rankstats wrote hold the word itself
+    if item is None or item in ("", NONE) or (isinstance(item, float) and np.isnan(item)):
         return None
     return f"{item:.15g}" if isinstance(item, float) else str(item)
 

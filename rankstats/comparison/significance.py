@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstats import stats
 from rankstats.comparison.result import Interval
+from rankstats.conventions import RANK_TESTS
 from rankstats.plan import Plan
 from rankstats.stats import Differences
 from rankstats.stats.classical import agreeing_ends
 
 Floats = NDArray[np.float64]
 
-SMALLEST_MAX_T_N = 25
-"""Below this many queries the bootstrap max-T has no power, and Bonferroni's correction is the default."""
+DENSE_FROM = 25.0
+"""Queries with a difference, in effective number, from which a member of a family takes part in the bootstrap max-T.
+
+With fewer the studentised bootstrap is erratic: too wide, or above its level; such a member is corrected by Bonferroni.
+"""
 
 METHODS = {
     "randomisation": "inverted sign flips",
@@ -53,6 +57,10 @@ class Tested:
         NaN where undefined; ends are infinite where unbounded.
     p_bonferroni, bonferroni_low, bonferroni_high : ndarray of float64, shape (c,)
         The same test corrected by Bonferroni over the family sizes that were asked for.
+    estimate : ndarray of float64, shape (c,)
+        The test's own parameter: the mean difference, the pseudo-median, or the median.
+    smallest_p : ndarray of float64, shape (c,)
+        The smallest p-value that the test can give on these data; 0 where there is no such bound.
     """
 
     test: str
@@ -63,6 +71,13 @@ class Tested:
     p_bonferroni: Floats
     bonferroni_low: Floats
     bonferroni_high: Floats
+    estimate: Floats
+    smallest_p: Floats
+
+    def select(self, columns: NDArray[np.int64]) -> Tested:
+        """Return the chosen columns."""
+        arrays = {f.name: getattr(self, f.name)[columns] for f in fields(self) if f.name not in ("test", "level")}
+        return Tested(self.test, self.level, **arrays)
 
     def interval(self, column: int) -> Interval | None:
         """Return the interval of one column."""
@@ -113,6 +128,10 @@ def run_test(test: str, differences: Differences, plan: Plan, family_size: NDArr
         result.p_adjusted,
         result.adjusted_low,
         result.adjusted_high,
+        result.estimate,
+        result.smallest_p
+        if isinstance(result, stats.SignFlipResult)
+        else np.full(len(result.n), 1 / (plan.resamples + 1)),
     )
 
 
@@ -136,7 +155,19 @@ def _classical(test: str, differences: Differences, plan: Plan, family_size: NDA
             # m · p and α / m round differently; p decides
             significant = p_bonferroni[chosen] <= plan.alpha
             low[chosen], high[chosen] = agreeing_ends(significant, strict.estimate, strict.low, strict.high)
-    return Tested(test, 1 - plan.alpha, result.p_value, result.low, result.high, p_bonferroni, low, high)
+    unbounded = np.zeros(differences.n_columns)
+    return Tested(
+        test,
+        1 - plan.alpha,
+        result.p_value,
+        result.low,
+        result.high,
+        p_bonferroni,
+        low,
+        high,
+        result.estimate,
+        unbounded,
+    )
 
 
 def _flips(differences: Differences, plan: Plan, family_size: NDArray[np.int64]) -> stats.SignFlipResult:
@@ -168,62 +199,86 @@ def seed_of(plan: Plan, stream: str) -> np.random.SeedSequence:
     return np.random.SeedSequence([plan.seed, _STREAMS.index(stream)])
 
 
-def chosen_correction(plan: Plan, members: int, smallest_n: int) -> str:
+def changed_queries(differences: Differences) -> Floats:
+    """Return the effective number of queries with a difference other than 0, shape (c,): Kish's (Σw)² / Σw²."""
+    changed = differences.present & (differences.integers != 0)
+    weights = differences.weights
+    total, squares = weights @ changed, (weights**2) @ changed
+    return np.asarray(np.divide(total**2, squares, out=np.zeros(differences.n_columns), where=squares > 0))
+
+
+def _dense(differences: Differences, plan: Plan) -> NDArray[np.bool_]:
+    """Which members the bootstrap max-T can studentise; by name it takes all that have a spread."""
+    least = DENSE_FROM if plan.correction != "bootstrap-max-t" else 0.0
+    changed = changed_queries(differences)
+    return (changed > 0) & (changed >= least) & ~differences.constant
+
+
+def chosen_correction(plan: Plan, family: Differences) -> str:
     """Return the correction of the confirmatory family.
 
-    Examples
-    --------
-    >>> chosen_correction(Plan(), 3, 50), chosen_correction(Plan(), 3, 20), chosen_correction(Plan(), 1, 50)
-    ('bootstrap-max-t', 'bonferroni', 'none')
+    By default the bootstrap max-T where some member has enough queries with a difference, else Bonferroni's.
     """
-    if members < 2:
+    if family.n_columns < 2:
         return "none"
     if plan.correction != "auto":
         return plan.correction
-    if plan.test in ("wilcoxon", "sign"):
+    if plan.test in RANK_TESTS or not _dense(family, plan).any():
         return "bonferroni"
-    return "bootstrap-max-t" if smallest_n >= SMALLEST_MAX_T_N else "bonferroni"
+    return "bootstrap-max-t"
 
 
-def correct(correction: str, tested: Tested, differences: Differences, members: Sequence[int], plan: Plan) -> Corrected:
-    """Correct the p-values of a family.
+def correct(correction: str, tested: Tested, family: Differences, plan: Plan) -> Corrected:
+    """Correct the p-values of a family, all of whose columns are members.
 
     p_adjusted is never below p_value and the simultaneous interval never inside the interval of the test: where they
     come from different procedures the larger p and the wider end are taken, so that p_adjusted ≤ α exactly when the
     simultaneous interval leaves out 0.
     """
-    chosen = np.asarray(members, dtype=np.int64)
-    p, low, high = tested.p_value[chosen], tested.low[chosen], tested.high[chosen]
+    plain = (tested.p_value, tested.low, tested.high)
+    bonferroni = (tested.p_bonferroni, tested.bonferroni_low, tested.bonferroni_high)
     if correction == "none":
-        return Corrected("none", tested.level, p, low, high, METHODS[tested.test])
+        return Corrected("none", tested.level, *plain, METHODS[tested.test])
     if correction == "bonferroni":
-        own = (tested.p_bonferroni[chosen], tested.bonferroni_low[chosen], tested.bonferroni_high[chosen])
         method = f"{METHODS[tested.test]}, Bonferroni"
-    elif correction == "bootstrap-max-t":
-        joint = stats.bootstrap_max_t(
-            differences.select(chosen), alpha=plan.alpha, resamples=plan.resamples, rng=seed_of(plan, "max-T")
-        )
-        # a difference that is the same on every query has no spread to studentise by: Bonferroni's correction for it
-        constant = np.isnan(joint.statistic) & (joint.estimate != 0)
-        own = (
-            np.where(constant, tested.p_bonferroni[chosen], joint.p_adjusted),
-            np.where(constant, tested.bonferroni_low[chosen], joint.adjusted_low),
-            np.where(constant, tested.bonferroni_high[chosen], joint.adjusted_high),
-        )
-        method = METHODS["bootstrap-max-t"]
-    else:
-        nothing = np.full(len(chosen), np.nan)
-        return Corrected(correction, tested.level, np.fmax(p, stats.adjust(p, correction)), nothing, nothing, "")
-    return Corrected(correction, tested.level, *stats.not_tighter(own, (p, low, high)), method)
+        return Corrected(correction, tested.level, *stats.not_tighter(bonferroni, plain), method)
+    if correction == "bootstrap-max-t":
+        own = _max_t(bonferroni, family, plan)
+        return Corrected(correction, tested.level, *stats.not_tighter(own, plain), METHODS[correction])
+    nothing = np.full(family.n_columns, np.nan)
+    p_adjusted = np.fmax(tested.p_value, stats.adjust(tested.p_value, correction))
+    return Corrected(correction, tested.level, p_adjusted, nothing, nothing, "")
 
 
-def other_corrections(
-    chosen: str, tested: Tested, differences: Differences, members: Sequence[int], plan: Plan, *, smallest_n: int
-) -> Mapping[str, Corrected]:
+def _max_t(bonferroni: tuple[Floats, Floats, Floats], family: Differences, plan: Plan) -> tuple[Floats, Floats, Floats]:
+    """Bootstrap max-T of the dense members, Bonferroni's correction of the others; the level is shared out.
+
+    Of m members k are not dense: each takes α/m, the max-T of the others α(m − k)/m, which adds up to α.
+    """
+    dense = _dense(family, plan)
+    members = int((changed_queries(family) > 0).sum())
+    if not dense.any():
+        return bonferroni
+    share = members / int(dense.sum())
+    # the largest count whose p, scaled to the family, still reaches alpha: p and interval are read off the same count
+    counts = np.arange(plan.resamples + 2)
+    reached = int(counts[np.minimum(1.0, share * (counts / (plan.resamples + 1))) <= plan.alpha].max())
+    alpha = plan.alpha if share == 1 else (reached + 0.5) / (plan.resamples + 1)
+    joint = stats.bootstrap_max_t(
+        family.select(np.flatnonzero(dense)), alpha=alpha, resamples=plan.resamples, rng=seed_of(plan, "max-T")
+    )
+    own = (np.minimum(1.0, share * joint.p_adjusted), joint.adjusted_low, joint.adjusted_high)
+    merged = tuple(column.copy() for column in bonferroni)
+    for column, values in zip(merged, own, strict=True):
+        column[dense] = values
+    return merged[0], merged[1], merged[2]
+
+
+def other_corrections(chosen: str, tested: Tested, family: Differences, plan: Plan) -> Mapping[str, Corrected]:
     """Return the corrections shown beside the chosen one, by name; empty for a family of one."""
-    if len(members) < 2:
+    if family.n_columns < 2:
         return {}
     names = ["bonferroni", "holm", "bh"]
-    if smallest_n >= SMALLEST_MAX_T_N and tested.test not in ("wilcoxon", "sign"):
+    if tested.test not in RANK_TESTS and _dense(family, plan).any():
         names.insert(0, "bootstrap-max-t")
-    return {name: correct(name, tested, differences, members, plan) for name in names if name != chosen}
+    return {name: correct(name, tested, family, plan) for name in names if name != chosen}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rankstats.comparison.result import Difference, Interval, Verdict
-from rankstats.conventions import SMALLEST_VERDICT_N
+from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.tables import MeasureInfo
 from rankstats.wording import count, decimals_for, interval, p_statement, percent, signed
 
@@ -15,17 +15,34 @@ OUTCOMES = ("better", "worse", "equivalent", "not_shown")
 def outcome_of(row: Difference, alpha: float) -> str:
     """Return 'better', 'worse', 'equivalent' or 'not_shown' for a difference.
 
-    A verdict needs at least 10 queries. It follows the adjusted p-value and interval; equivalence needs a margin and
-    an interval inside it.
+    A verdict needs at least 10 queries, in effective number where there are weights. It follows the adjusted p-value
+    and the side of the test's own estimate; a rank or sign test whose interval does not agree shows nothing.
+    Equivalence needs a margin and a simultaneous interval inside it.
     """
-    if row.n < SMALLEST_VERDICT_N or row.difference is None or row.p_adjusted is None:
+    if has_too_few(row) or row.estimate is None or row.p_adjusted is None:
         return "not_shown"
-    shown = row.adjusted_interval or row.interval
-    if row.margin is not None and shown is not None and max(abs(end) for end in shown.ends) < row.margin:
+    if _is_equivalent(row):
         return "equivalent"
-    if row.p_adjusted > alpha or row.difference == 0:
+    if row.p_adjusted > alpha or row.estimate == 0:
         return "not_shown"
-    return "better" if (row.difference > 0) == row.higher_is_better else "worse"
+    if row.test in RANK_TESTS and (row.interval is None or not row.interval.leaves_out_zero()):
+        return "not_shown"
+    return "better" if (row.estimate > 0) == row.higher_is_better else "worse"
+
+
+def has_too_few(row: Difference) -> bool:
+    """Whether there are too few queries for a verdict, in number or by their weights."""
+    effective = row.n if row.weighting is None or row.n_effective is None else min(row.n, row.n_effective)
+    return effective < SMALLEST_VERDICT_N
+
+
+def _is_equivalent(row: Difference) -> bool:
+    if row.margin is None or row.test in RANK_TESTS:
+        return False
+    if row.ties == row.n:
+        return True
+    shown = row.adjusted_interval
+    return shown is not None and max(abs(end) for end in shown.ends) < row.margin
 
 
 def make_verdicts(
@@ -64,15 +81,15 @@ def sentence(row: Difference, outcome: str, label: str) -> str:
         label = f"{label} (weighted by {row.weighting})"
     if row.difference is None:
         return f"{row.system} and {row.baseline} cannot be compared on {label}: no query is defined for both."
-    if row.wins == 0 and row.losses == 0:
-        return f"{row.system} and {row.baseline} do not differ on {label} on any of {n}: nothing can be shown."
-    size = signed(row.difference, decimals) + _relative(row)
-    evidence = _evidence(row, decimals)
-    if row.n < SMALLEST_VERDICT_N:
+    size = _size(row, decimals)
+    if has_too_few(row):
         return (
             f"Too few queries for a verdict on {label}: {row.system} against {row.baseline} {size} "
-            f"on {n}; at least {SMALLEST_VERDICT_N} are needed."
+            f"on {_few(row, n)}; at least {SMALLEST_VERDICT_N} are needed."
         )
+    if row.wins == 0 and row.losses == 0 and outcome == "not_shown":
+        return f"{row.system} and {row.baseline} do not differ on {label} on any of {n}: nothing can be shown."
+    evidence = _evidence(row, decimals)
     if outcome == "equivalent":
         return (
             f"{row.system} and {row.baseline} are equivalent on {label} within ±{row.margin:g}: "
@@ -85,6 +102,20 @@ def sentence(row: Difference, outcome: str, label: str) -> str:
         )
     lower = "" if row.higher_is_better else "; lower is better"
     return f"{row.system} is {outcome} than {row.baseline} on {label} by {size} ({evidence}; {n}{lower})."
+
+
+def _size(row: Difference, decimals: int) -> str:
+    """The size that the test is about; beside a median the mean."""
+    assert row.difference is not None
+    if row.test not in RANK_TESTS or row.estimate is None:
+        return signed(row.difference, decimals) + _relative(row)
+    return f"a {row.estimand} of {signed(row.estimate, decimals)} (mean difference {signed(row.difference, decimals)})"
+
+
+def _few(row: Difference, n: str) -> str:
+    if row.n < SMALLEST_VERDICT_N or row.n_effective is None:
+        return n
+    return f"{n} that the weights make count like {row.n_effective:.1f}"
 
 
 def _relative(row: Difference) -> str:
@@ -118,7 +149,7 @@ def _ends(shown: Interval, decimals: int) -> str:
 
 
 def _can_show(row: Difference, n: str) -> str:
-    if row.smallest_detectable is None:
+    if row.detectable_in_family is None:
         return n
-    decimals = decimals_for(row.smallest_detectable)
-    return f"{n} can show differences of {row.smallest_detectable:.{decimals}f} or more"
+    decimals = decimals_for(row.detectable_in_family)
+    return f"{n} can show differences of {row.detectable_in_family:.{decimals}f} or more, 4 times in 5"

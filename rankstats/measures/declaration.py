@@ -134,6 +134,8 @@ class Declaration:
         Says whether exchanging a document with a less relevant one above it never lowers the value, for given settings.
     higher_is_better : bool
         The direction of better.
+    diagnostic : bool
+        Whether the measure says how far the others can be trusted, not how good a system is.
     synonyms : tuple of str
         Names of equal standing.
     short_names : mapping
@@ -159,6 +161,7 @@ class Declaration:
     refusal: Callable[[Pool, Settings], str | None] | None = None
     rewards_moving_up: Callable[[Settings], bool] = lambda settings: True
     higher_is_better: bool = True
+    diagnostic: bool = False
     synonyms: tuple[str, ...] = ()
     short_names: Mapping[str, Settings] = field(default_factory=lambda: _NOTHING)
     aliases: tuple[Alias, ...] = ()

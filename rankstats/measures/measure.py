@@ -68,6 +68,7 @@ class Measure:
             label=self.label,
             definition=self._definition(),
             higher_is_better=self.declaration.higher_is_better,
+            diagnostic=self.declaration.diagnostic,
         )
 
     def _at(self) -> str:

@@ -182,6 +182,7 @@ JUDGED = Declaration(
         + ("k" if settings["denominator"] == "k" else "min(k, documents returned)")
     ),
     source="ir_measures Judged",
+    diagnostic=True,
     bounds=(0, 1),
     cutoff="optional",
     parameters=(

@@ -10,6 +10,7 @@ from rankstats.report.means import weighted_means
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
 
+FEW_SYSTEMS = 6
 ROWS_SHOWN = 200
 STATISTIC_NAMES = {"kendall_tau_b": "Kendall τ-b", "spearman": "Spearman ρ"}
 _KINDS = {
@@ -31,6 +32,8 @@ def agreement(source: Source) -> Section:
             blocks.append(Paragraph(remark, small=True))
     if blocks:
         remark = "1 is the same order, 0 none in common, −1 the opposite order. “—” where all values are tied."
+        if len(source.systems) < FEW_SYSTEMS and any(row["kind"] == "measures" for row in rows):
+            remark += f" With fewer than {FEW_SYSTEMS} systems few orders exist: agreement of measures is coarse."
         blocks.append(Paragraph(remark, small=True))
     weighted = weighted_means(source)
     heading = "Agreement" if not weighted else "Agreement; weighted and plain means"

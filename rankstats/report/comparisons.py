@@ -44,7 +44,7 @@ def pairwise(source: Source) -> Section:
         if rows:
             blocks.append(_pairs_figure(source, measure, rows, f"pairs-{i}"))
             blocks.append(Paragraph(tests_line(source, rows), small=True))
-    others = [m for m in source.measures if m not in source.primary]
+    others = [m for m in source.outcome_measures if m not in source.primary]
     rest = [row for m in others for _, row in source.planned_pairs(m)]
     if rest:
         heads, against = _pair_heads(rest)
@@ -216,13 +216,14 @@ def _segment_table(source: Source, measure: str, pair: Pair, key: str, caption: 
 
 def _segment_matrix(source: Source, pair: Pair, key: str) -> Table | None:
     """Put all measures side by side, so that one segment can be read across."""
-    if len(source.measures) < 2:
+    if len(source.outcome_measures) < 2:
         return None
-    columns = (Column("segment", number=False), *(Column(source.measure_label(m)) for m in source.measures))
+    labels = [source.measure_label(m) for m in source.outcome_measures]
+    columns = (Column("segment", number=False), *(Column(text) for text in labels))
     keys: list[tuple[str, Segment]] = [(f"all {source.unit[1]}", None)]
     keys += [(str(s["label"]), (s["attribute"], s["value"])) for s in source.segments]
     rows = tuple(
-        (Cell(shown(name, 80)), *(_outcome_cell(source, source.planned(m, pair, s)) for m in source.measures))
+        (Cell(shown(name, 80)), *(_outcome_cell(source, source.planned(m, pair, s)) for m in source.outcome_measures))
         for name, s in keys
     )
     caption = f"{pair_label(pair)}: differences in all measures by segment, with adjusted p"
@@ -246,7 +247,7 @@ def outcomes(source: Source) -> Section:
             blocks.append(_outcome_figure(source, measure, rows, f"outcomes-{i}"))
     rest = [
         (pair, row)
-        for m in source.measures
+        for m in source.outcome_measures
         if m not in source.primary
         for pair, row in source.planned_pairs(m)
         if row["wins"] is not None

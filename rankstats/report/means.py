@@ -50,7 +50,7 @@ def _column_note(source: Source, measure: str, rows: list[Row]) -> str:
 def _best(source: Source, measure: str, rows: list[Row]) -> set[str]:
     """Name the systems with the best mean, unless all are equal."""
     means = {row["system"]: mean for row in rows if (mean := source.lead_mean(row)) is not None}
-    if len(set(means.values())) < 2:
+    if len(set(means.values())) < 2 or source.measures[measure].get("diagnostic"):
         return set()
     choose = max if source.measures[measure]["higher_is_better"] else min
     top = choose(means.values())

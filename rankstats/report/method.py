@@ -18,8 +18,9 @@ GLOSSARY = (
     ("difference", "The system's value less the baseline's, query by query, then averaged."),
     (
         "interval",
-        "The values of the true difference that the data do not speak against, at the level given. It is made by the "
-        "same procedure as its p-value, so it leaves out zero exactly when p is at most the level's alpha.",
+        "The values of the true difference that the data do not speak against, at the level given. For tests of the "
+        "mean it is made by the same procedure as its p-value, so it leaves out zero exactly when p is at most the "
+        "level's alpha.",
     ),
     (
         "simultaneous interval",
@@ -27,7 +28,8 @@ GLOSSARY = (
     ),
     (
         "p",
-        "How often a difference at least this large would come up if the two systems were exchangeable query by query.",
+        "How often the test would give a difference at least this large if there were none. The randomisation test "
+        "supposes that the two systems are exchangeable query by query.",
     ),
     ("adjusted p", "The p-value after allowing for the number of comparisons in its family."),
     (
@@ -36,14 +38,22 @@ GLOSSARY = (
         "difference and its interval.",
     ),
     ("not shown", "The data do not settle the sign. It does not mean that the systems are equal."),
-    ("equivalent", "The interval lies within the margin that was stated beforehand."),
+    (
+        "equivalent",
+        "The simultaneous interval lies within the margin that was stated beforehand: two one-sided tests, each at "
+        "half of alpha.",
+    ),
     (
         "heterogeneity",
         "Whether the effect differs between the segments of an attribute by more than chance. Without it, an effect "
         "in one segment and none in another may be chance alone.",
     ),
     ("too few", f"Fewer than {SMALLEST_VERDICT_N} queries: shown hollow, without a verdict."),
-    ("confirmatory", "Claims fixed beforehand: the primary measure over all queries."),
+    (
+        "confirmatory",
+        "The claims: the primary measure over all queries. They must be fixed before looking; where the reference "
+        "system is the best found here, the correction covers all pairs.",
+    ),
     ("exploratory", "All other measures and all segments: hints, corrected among themselves."),
     ("unjudged", "A document in the list that no judge has graded; it counts as not relevant."),
 )

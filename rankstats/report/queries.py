@@ -56,9 +56,13 @@ def query_text(query: Row) -> str:
 
 
 def differences_of(source: Source, measure: str, pair: Pair) -> list[tuple[int, float]]:
-    """Return the defined per-query differences of a pair, as index of the query and system − baseline."""
+    """Return the per-query differences of a pair, as index of the query and system − baseline.
+
+    The queries are those of the statistics: defined for all systems and, with weights, of a weight above 0.
+    """
     a, b = (source.report["values"].get(system, {}).get(measure, ()) for system in pair)
-    return [(i, y - x) for i, (x, y) in enumerate(zip(a, b, strict=True)) if x is not None and y is not None]
+    used = source.used_queries(measure)
+    return [(i, y - x) for i, (x, y) in enumerate(zip(a, b, strict=True)) if i in used]
 
 
 def examples(source: Source) -> Section:

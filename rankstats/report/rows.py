@@ -170,7 +170,7 @@ def tests_line(source: Source, rows: Sequence[Row]) -> str:
         family = source.family(row)
         role = str(row.get("role") or (family["role"] if family else "exploratory"))
         named = CORRECTION_NAMES.get(source.correction(row), source.correction(row))
-        size = len(family["members"]) if family else 1
+        size = int(family.get("size", len(family["members"]))) if family else 1
         text = f"{named}, family of {wording.count(size, 'comparison')}" if size > 1 else "one comparison, not adjusted"
         by_role.setdefault(role, []).append(text)
     parts += [f"{role.capitalize()}: {'; '.join(dict.fromkeys(texts))}" for role, texts in by_role.items()]

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from rankstats import wording
-from rankstats.conventions import SMALLEST_VERDICT_N
+from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.errors import RankstatsError
 from rankstats.report import blocks
 from rankstats.report.texts import LONGEST_LABEL, label, shown
@@ -141,6 +141,11 @@ class Source:
         return {attribute: named.get(attribute, attribute) for attribute in found}
 
     @cached_property
+    def outcome_measures(self) -> tuple[str, ...]:
+        """The measures that systems are compared on: without those that only say how far others can be trusted."""
+        return tuple(m for m, row in self.measures.items() if m in self.primary or not row.get("diagnostic"))
+
+    @cached_property
     def unit(self) -> tuple[str, str]:
         """What is counted, one and many."""
         return ("unit", "units") if self.report["kind"] == "experiment" else ("query", "queries")
@@ -197,10 +202,13 @@ class Source:
         family = self.family(row)
         p = row["p_value"] if row["p_adjusted"] is None else row["p_adjusted"]
         alpha = self.alpha if family is None else family["alpha"]
-        if p is None or not row["difference"] or p > alpha:
+        size = effect_of(row)
+        if p is None or not size or p > alpha or self.measures[row["measure"]].get("diagnostic"):
+            return blocks.NOT_SHOWN
+        if row["test"] in RANK_TESTS and not _leaves_out_zero(row["interval"]):
             return blocks.NOT_SHOWN
         higher = self.measures[row["measure"]]["higher_is_better"]
-        return blocks.BETTER if (row["difference"] > 0) == higher else blocks.WORSE
+        return blocks.BETTER if (size > 0) == higher else blocks.WORSE
 
     def heterogeneity(self, measure: str, pair: Pair) -> tuple[Row, ...]:
         """Return the tests of heterogeneity of a measure and a pair: those with the claims' weights, else the plain."""
@@ -211,6 +219,20 @@ class Source:
         ]
         planned = [row for row in rows if row.get("weighting", self.planned_weighting) == self.planned_weighting]
         return tuple(planned or rows)
+
+    @cached_property
+    def _used(self) -> dict[str, frozenset[int]]:
+        return {}
+
+    def used_queries(self, measure: str) -> frozenset[int]:
+        """Return the queries that a measure's statistics rest on: defined for all, and counted by the weights."""
+        if measure not in self._used:
+            columns = [values[measure] for values in self.report["values"].values() if measure in values]
+            counted = [self.planned_weighting is None or q["weight"] > 0 for q in self.report["queries"]]
+            self._used[measure] = frozenset(
+                i for i, keep in enumerate(counted) if keep and all(column[i] is not None for column in columns)
+            )
+        return self._used[measure]
 
     def lead_mean(self, row: Row) -> float | None:
         """Return the mean of a row of scores that the claims are about: the weighted one where they are weighted."""
@@ -256,6 +278,17 @@ class Source:
     def n_text(self, n: int) -> str:
         """Return a count of queries (or units) with its noun."""
         return wording.count(n, *self.unit)
+
+
+def effect_of(row: Row) -> float | None:
+    """Return what the test of a difference is about: its own estimate, or the mean difference."""
+    size: float | None = row.get("estimate") if row["test"] in RANK_TESTS else row["difference"]
+    return size
+
+
+def _leaves_out_zero(interval: Row | None) -> bool:
+    both = ends(interval)
+    return both is not None and (both[0] > 0 or both[1] < 0)
 
 
 def pair_label(pair: Sequence[str], longest: int = LONGEST_LABEL) -> str:

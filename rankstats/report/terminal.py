@@ -86,7 +86,7 @@ def _score_lines(source: Source) -> str:
 
 
 def _differences(source: Source) -> str:
-    rows = [row for measure in source.measures for _, row in source.planned_pairs(measure)]
+    rows = [row for measure in source.outcome_measures for _, row in source.planned_pairs(measure)]
     if not rows:
         return ""
     heads = ("measure", "system", "baseline")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankstats import wording
+from rankstats.conventions import RANK_TESTS
 from rankstats.report.axis import difference_axis
 from rankstats.report.blocks import (
     EQUIVALENT,
@@ -21,7 +22,7 @@ from rankstats.report.blocks import (
     Where,
 )
 from rankstats.report.rows import counts_words, forest_row, interval_words, is_adjusted, p_of, relative_text
-from rankstats.report.source import Pair, Row, Source, ends, level, pair_label
+from rankstats.report.source import Pair, Row, Source, effect_of, ends, level, pair_label
 from rankstats.report.texts import label, sentence_list, shown
 
 STATEMENTS_SHOWN = 6
@@ -68,7 +69,7 @@ def _held(text: str) -> str:
 
 def _headline(source: Source, row: Row, tone: str) -> str:
     baseline, system = label(row["baseline"], 60), label(row["system"], 60)
-    measure, by = source.measure_label(row["measure"]), source.signed(row["measure"], row["difference"])
+    measure, by = source.measure_label(row["measure"]), _size(source, row)
     weighted = "" if row["weighting"] is None else f" (weighted by {shown(row['weighting'], 40)})"
     if tone == EQUIVALENT:
         margin = wording.number(row["margin"], source.decimals(row["measure"]))
@@ -78,6 +79,14 @@ def _headline(source: Source, row: Row, tone: str) -> str:
     if tone == NOT_SHOWN:
         return f"{system} is not shown to differ from {baseline} on {measure}{weighted}: {by}"
     return f"Too few {source.unit[1]} to compare {system} with {baseline} on {measure}{weighted}: {by}"
+
+
+def _size(source: Source, row: Row) -> str:
+    """The size that the test speaks of; a median stands with its name and the mean."""
+    mean = source.signed(row["measure"], row["difference"])
+    if row["test"] not in RANK_TESTS:
+        return mean
+    return f"a {row['estimand']} of {source.signed(row['measure'], effect_of(row))} (mean difference {mean})"
 
 
 def _intervals(source: Source, row: Row) -> str:
@@ -92,10 +101,11 @@ def _intervals(source: Source, row: Row) -> str:
 
 
 def _sensitivity(source: Source, row: Row) -> str:
-    if row["smallest_detectable"] is None:
+    size = row.get("detectable_in_family", row["smallest_detectable"])
+    if size is None:
         return ""
-    smallest = wording.number(row["smallest_detectable"], wording.decimals_for(row["smallest_detectable"]))
-    return f"{source.n_text(row['n'])} can show differences of {smallest} or more"
+    smallest = wording.number(size, wording.decimals_for(size))
+    return f"{source.n_text(row['n'])} can show differences of {smallest} or more, 4 times in 5"
 
 
 def decision(source: Source) -> tuple[Statement | None, Table | None]:

@@ -25,12 +25,15 @@ class MeasureInfo:
         Every convention in words and values: 'formula', 'relevant', 'cutoff', 'undefined', 'source' …
     higher_is_better : bool
         The direction of better.
+    diagnostic : bool
+        Whether the measure says how far the others can be trusted, not how good a system is (Judged@10).
     """
 
     name: str
     label: str
     definition: Mapping[str, str] = field(default_factory=dict)
     higher_is_better: bool = True
+    diagnostic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

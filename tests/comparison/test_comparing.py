@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rankstats.comparison import Evidence, compare_evidence
 from rankstats.comparison.result import Comparison, Difference
 from rankstats.errors import PlanError
-from rankstats.plan import Plan
+from rankstats.plan import Columns, Plan
 from tests.comparison.made import evidence_of
 
 QUICK = Plan(resamples=499)
@@ -292,12 +292,152 @@ def test_means_against_losses_are_flagged() -> None:
     assert "mean_against_losses" in [w.code for w in comparison.warnings]
 
 
-def test_weights_that_turn_the_sign_are_flagged() -> None:
-    values = np.column_stack([np.full(30, 0.5), np.r_[np.full(29, 0.6), 0.1]])
-    weights = np.r_[np.ones(29), 100.0]
-    codes = [w.code for w in compare_evidence(evidence_of(values, weights=weights), QUICK).warnings]
-    assert "reversal" in codes
-    assert "low_effective_n" in codes
+def test_weights_that_turn_the_verdict_are_flagged() -> None:
+    noise = np.random.default_rng(0).normal(0, 0.01, 60)
+    difference = np.r_[np.full(45, 0.1), np.full(15, -0.1)] + noise
+    values = np.column_stack([np.full(60, 0.5), 0.5 + difference])
+    weights = np.r_[np.ones(45), np.full(15, 20.0)]
+    comparison = compare_evidence(evidence_of(values, weights=weights), replace(QUICK, resamples=999))
+    (warning,) = [w for w in comparison.warnings if w.code == "reversal"]
+    assert warning.severity == "serious"
+    assert warning.message == "Weighted by w, b is worse; without weights it is better."
+
+
+def test_weights_that_rest_on_one_query_give_no_verdict() -> None:
+    values = np.column_stack([np.full(60, 0.5), np.r_[np.full(59, 0.6), 0.1]])
+    weights = np.r_[np.ones(59), 1e6]
+    comparison = compare_evidence(evidence_of(values, weights=weights), replace(QUICK, test="t"))
+    assert comparison.verdict[0].outcome == "not_shown"
+    assert "60 queries that the weights make count like 1.0" in comparison.verdict[0].sentence
+    assert {"few_queries", "low_effective_n"} <= {w.code for w in comparison.warnings}
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_rank_tests_speak_of_their_own_parameter(test: str) -> None:
+    rng = np.random.default_rng(1)
+    difference = np.r_[rng.normal(-0.01, 0.001, 40), rng.normal(0.5, 0.01, 8)]
+    comparison = compare_evidence(evidence_of(np.column_stack([np.full(48, 0.3), 0.3 + difference])), Plan(test=test))
+    row, verdict = comparison.differences[0], comparison.verdict[0]
+    assert row.difference is not None
+    assert row.difference > 0
+    assert row.estimate is not None
+    assert row.estimate < 0
+    assert verdict.outcome == "worse"
+    assert "median difference of −0.01" in verdict.sentence.replace("median of the differences", "median difference")
+    assert "mean difference +0.07" in verdict.sentence
+
+
+def test_rank_tests_know_no_weights() -> None:
+    with pytest.raises(PlanError, match="test 'sign' is not about the mean and knows no weights"):
+        Plan(test="sign", columns=Columns(weight="w"))
+    with pytest.raises(PlanError, match="knows no correction 'bootstrap-max-t'"):
+        Plan(test="wilcoxon", correction="bootstrap-max-t")
+
+
+def test_wins_follow_the_direction_of_the_measure() -> None:
+    values = np.column_stack([np.full(40, 10.0), np.r_[np.full(32, 9.0), np.full(8, 10.5)]])
+    row = compare_evidence(evidence_of(values, measures=["ms"], lower_is_better=["ms"]), QUICK).differences[0]
+    assert (row.wins, row.ties, row.losses) == (32, 0, 8)
+    assert row.probability_of_superiority == 0.8
+
+
+def test_a_sparse_member_is_corrected_by_bonferroni_and_the_level_is_shared_out() -> None:
+    rng = np.random.default_rng(4)
+    base = rng.random((60, 1))
+    values = np.hstack([base, base, base + rng.normal(0.05, 0.1, (60, 2))])
+    values[:8, 1] += 0.2
+    comparison = compare_evidence(evidence_of(values), replace(QUICK, resamples=1999))
+    sparse, *dense = comparison.differences
+    assert comparison.families[0].correction == "bootstrap-max-t"
+    assert sparse.p_value is not None
+    assert sparse.p_adjusted == min(1, 3 * sparse.p_value)
+    pure = compare_evidence(
+        evidence_of(values[:, [0, 2, 3]], systems=["a", "c", "d"]), replace(QUICK, resamples=1999)
+    ).differences
+    for row, alone in zip(dense, pure, strict=True):
+        assert alone.p_adjusted is not None
+        assert row.p_adjusted == pytest.approx(max(row.p_value or 0, min(1, 1.5 * alone.p_adjusted)))
+
+
+def test_the_best_is_compared_under_a_correction_for_all_pairs() -> None:
+    values = made(16, 40, 5, 1)
+    comparison = compare_evidence(evidence_of(values), replace(QUICK, compare="best", correction="bonferroni"))
+    assert comparison.families[0].size == 10
+    assert len(comparison.families[0].members) == 4
+    for row in comparison.verdict:
+        (difference,) = [d for d in comparison.differences if d.id == row.difference_id]
+        assert difference.p_adjusted == min(1, 10 * (difference.p_value or 0))
+
+
+def test_an_unreachable_level_is_serious() -> None:
+    values = np.column_stack([np.zeros(60), np.r_[np.full(4, 0.5), np.zeros(56)]])
+    (warning,) = [w for w in compare_evidence(evidence_of(values), QUICK).warnings if w.code == "level_unreachable"]
+    assert warning.severity == "serious"
+    assert "with 60 queries, 4 of them with a difference" in warning.message
+    rng = np.random.default_rng(0)
+    values = np.hstack([np.zeros((12, 1)), 1 + rng.normal(0, 0.1, (12, 9))])
+    plan = replace(QUICK, resamples=99, correction="bonferroni")
+    warnings = [w for w in compare_evidence(evidence_of(values), plan).warnings if w.code == "level_unreachable"]
+    assert warnings == []
+    plan = replace(plan, resamples=99)
+    values = np.hstack([np.zeros((20, 1)), 1 + rng.normal(0, 0.1, (20, 9))])
+    (warning,) = [w for w in compare_evidence(evidence_of(values), plan).warnings if w.code == "level_unreachable"]
+    assert warning.where == "9 comparisons"
+
+
+def test_small_segments_take_no_part_in_heterogeneity() -> None:
+    rng = np.random.default_rng(2)
+    difference = np.r_[rng.normal(0, 0.1, 60), rng.normal(0.15, 0.1, 60), [3.0, -3.0]]
+    values = np.column_stack([np.zeros(122), difference])
+    columns = {"kind": ["x"] * 60 + ["y"] * 60 + ["z"] * 2}
+    plan = replace(QUICK, segments=("kind",))
+    (test,) = compare_evidence(evidence_of(values, columns=columns), plan).heterogeneity
+    without = evidence_of(values[:120], columns={"kind": columns["kind"][:120]})
+    (same,) = compare_evidence(without, plan).heterogeneity
+    assert (test.segments, test.n) == (2, 120)
+    assert test.p_value == pytest.approx(same.p_value or 0, abs=0.02)
+
+
+def test_heterogeneity_and_reversals_follow_the_weights() -> None:
+    rng = np.random.default_rng(6)
+    difference = np.r_[rng.normal(0.1, 0.02, 30), rng.normal(-0.1, 0.02, 30)]
+    values = np.column_stack([np.zeros(60), difference])
+    columns = {"kind": ["x"] * 30 + ["y"] * 30}
+    weights = np.r_[np.full(30, 5.0), np.ones(30)]
+    plan = replace(QUICK, segments=("kind",))
+    (test,) = compare_evidence(evidence_of(values, columns=columns, weights=weights), plan).heterogeneity
+    assert (test.weighting, test.opposite, test.reversal) == ("w", ("y",), True)
+    (test,) = compare_evidence(evidence_of(values, columns=columns, weights=1 / weights), plan).heterogeneity
+    assert test.opposite == ("x",)
+
+
+def test_an_attribute_that_splits_nothing_is_left_out() -> None:
+    comparison = compare_evidence(
+        evidence_of(made(17, 20), columns={"kind": ["x"] * 20}), replace(QUICK, segments=("kind",))
+    )
+    assert comparison.segments == ()
+    assert "undivided_segment" in [w.code for w in comparison.warnings]
+
+
+def test_a_diagnostic_measure_has_a_family_of_its_own() -> None:
+    evidence = evidence_of(made(18, 40), measures=["m", "seen"])
+    first, second = evidence.scores.measures
+    scores = replace(evidence.scores, measures=(first, replace(second, diagnostic=True)))
+    comparison = compare_evidence(replace(evidence, scores=scores), QUICK)
+    assert [(f.id, len(f.members)) for f in comparison.families] == [("confirmatory", 2), ("diagnostic", 2)]
+    assert all("seen" not in row.what for row in comparison.agreement)
+
+
+def test_equivalence_is_not_claimed_without_a_simultaneous_interval() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.random((200, 1))
+    values = np.hstack([base, base + rng.normal(0, 0.01, (200, 3))])
+    plan = replace(QUICK, margin={"m0": 0.01})
+    assert {v.outcome for v in compare_evidence(evidence_of(values), plan).verdict} == {"equivalent"}
+    holm = compare_evidence(evidence_of(values), replace(plan, correction="holm"))
+    assert "equivalent" not in {v.outcome for v in holm.verdict}
+    same = np.hstack([base, base])
+    assert compare_evidence(evidence_of(same), plan).verdict[0].outcome == "equivalent"
 
 
 def test_repeated_texts_and_tuning_queries_are_flagged() -> None:

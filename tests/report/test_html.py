@@ -155,7 +155,7 @@ def known_numbers(report: dict[str, Any]) -> set[str]:
         ]
         numbers += [sum(g > 0 for g in gaps), sum(g == 0 for g in gaps), sum(g < 0 for g in gaps)]
     for number in numbers:
-        known |= {f"{abs(number):,.{d}f}" for d in range(5)} | {f"{abs(number):.3f}"[1:]}
+        known |= {f"{abs(number):,.{d}f}" for d in range(5)} | {f"{abs(number):.{d}f}"[1:] for d in (3, 4)}
         known |= {f"{abs(number) * 100:.{d}f}" for d in range(2)} | {".001", ".999"}
     texts = " ".join([json.dumps(report["queries"]), *(w["message"] for w in report["warnings"])])
     return known | set(re.findall(r"\d+", texts))

@@ -1,0 +1,285 @@
+"""Evidence checks of the claims: what could lead a reader to a wrong decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rankstats.comparison.findings import Findings, queries
+from rankstats.comparison.result import Warning
+from rankstats.comparison.verdicts import has_too_few, outcome_of
+from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
+from rankstats.wording import decimals_for, number, p_statement, p_value, signed
+
+
+def few_queries(findings: Findings) -> Iterator[Warning]:
+    """Too few queries for a verdict, or for the level."""
+    for row in findings.confirmatory:
+        if row.smallest_p is not None and row.smallest_p > findings.plan.alpha and row.ties < row.n:
+            yield Warning(
+                "level_unreachable",
+                "serious",
+                f"No sign-flip p-value can reach {findings.plan.alpha:g} here: with {queries(row.n)}, "
+                f"{row.n - row.ties:,} of them with a difference, and this correction the smallest is "
+                f"{p_value(row.smallest_p)}.",
+                findings.place(row),
+            )
+        elif has_too_few(row):
+            yield Warning(
+                "few_queries",
+                "serious",
+                f"{queries(row.n)} are too few for a verdict"
+                f"{'' if row.n < SMALLEST_VERDICT_N else ' with these weights'}; "
+                f"at least {SMALLEST_VERDICT_N} are needed.",
+                findings.place(row),
+            )
+        elif row.n < 25:
+            yield Warning(
+                "few_queries", "warning", f"{queries(row.n)} can show large differences only.", findings.place(row)
+            )
+
+
+def small_bootstrap(findings: Findings) -> Iterator[Warning]:
+    """The bootstrap is too optimistic for few queries."""
+    small = [row.n for row in findings.confirmatory if SMALLEST_VERDICT_N <= row.n < 50]
+    if small:
+        leads = findings.plan.test == "bootstrap"
+        yield Warning(
+            "bootstrap_small_n",
+            "warning" if leads else "info",
+            f"Bootstrap p-values are slightly too small for {queries(min(small))} (below 50)"
+            + ("." if leads else "; the test of the verdict is not affected."),
+            "bootstrap",
+        )
+
+
+def many_queries(findings: Findings) -> Iterator[Warning]:
+    """Thousands of queries make everything significant."""
+    n = max((row.n for row in findings.confirmatory), default=0)
+    if n >= 2000:
+        yield Warning(
+            "many_queries",
+            "info",
+            f"With {queries(n)} even tiny differences can be shown: read the size, not p.",
+            "verdict",
+        )
+
+
+def tests_disagree(findings: Findings) -> Iterator[Warning]:
+    """Tests of the same mean that decide differently, each corrected for the size of the family."""
+    alpha, members = findings.plan.alpha, len(findings.confirmatory)
+    for row in findings.confirmatory:
+        if has_too_few(row) or row.p_value is None or row.effect_size is None or row.test in RANK_TESTS:
+            continue
+        p_values = {row.test: row.p_value, **{o.test: o.p_value for o in row.also if o.p_value is not None}}
+        means = {test: min(1.0, members * p) for test, p in p_values.items() if test not in RANK_TESTS}
+        if len({p <= alpha for p in means.values()}) > 1:
+            listed = ", ".join(f"{test} {p_statement(p)}" for test, p in means.items())
+            corrected = ", times the size of the family" if members > 1 else ""
+            yield Warning(
+                "tests_disagree",
+                "warning",
+                f"The tests of the mean lie on both sides of {alpha:g} ({listed}{corrected}): treat it as borderline.",
+                findings.place(row),
+            )
+
+
+def corrections_disagree(findings: Findings) -> Iterator[Warning]:
+    """Corrections that control the same error and decide differently."""
+    alpha = findings.plan.alpha
+    for row in findings.confirmatory:
+        if has_too_few(row) or row.p_adjusted is None:
+            continue
+        # false discovery rate is another promise, so BH and BY do not count as disagreement
+        p_values = {row.correction: row.p_adjusted}
+        p_values |= {
+            other.correction: other.p_adjusted
+            for other in row.also_adjusted
+            if other.p_adjusted is not None and other.correction not in ("bh", "by", "none")
+        }
+        if len({p <= alpha for p in p_values.values()}) > 1:
+            listed = ", ".join(f"{name} {p_statement(p)}" for name, p in p_values.items())
+            yield Warning(
+                "corrections_disagree",
+                "warning",
+                f"The verdict depends on the correction ({listed}).",
+                findings.place(row),
+            )
+
+
+def one_query_carries(findings: Findings) -> Iterator[Warning]:
+    """A verdict that falls without one query."""
+    for row, query_id in findings.carried_by:
+        yield Warning(
+            "one_query_carries",
+            "warning",
+            f"The verdict hangs on one query: without {query_id} the difference is not shown.",
+            findings.place(row),
+        )
+
+
+def mean_against_losses(findings: Findings) -> Iterator[Warning]:
+    """The mean says one thing, most queries the other."""
+    for row in findings.confirmatory:
+        outcome = outcome_of(row, findings.plan.alpha)
+        against = {"better": row.losses > row.wins, "worse": row.wins > row.losses}
+        if row.difference is not None and row.test not in RANK_TESTS and against.get(outcome, False):
+            yield Warning(
+                "mean_against_losses",
+                "warning",
+                f"The mean {'rises' if row.difference > 0 else 'falls'} by "
+                f"{number(abs(row.difference), decimals_for(row.standard_error))}, "
+                f"yet {row.wins:,} queries are better and {row.losses:,} worse: "
+                "a few large changes outweigh many small ones.",
+                findings.place(row),
+            )
+
+
+def identical_systems(findings: Findings) -> Iterator[Warning]:
+    """Two systems with the same values, or nearly so."""
+    scores = findings.evidence.scores
+    same_everywhere = set()
+    for row in findings.confirmatory:
+        pair = (scores.systems.index(row.baseline), scores.systems.index(row.system))
+        if pair in same_everywhere:
+            continue
+        if np.array_equal(scores.values[:, pair[0]], scores.values[:, pair[1]], equal_nan=True):
+            same_everywhere.add(pair)
+            yield Warning(
+                "identical_systems",
+                "serious",
+                f"{row.system} and {row.baseline} have the same value of every measure on every query: "
+                "is it the same run?",
+                f"{row.system} against {row.baseline}",
+            )
+        elif row.n >= SMALLEST_VERDICT_N and row.ties >= 0.95 * row.n:
+            yield Warning(
+                "nearly_identical_systems",
+                "warning",
+                f"{row.system} and {row.baseline} differ on {row.n - row.ties:,} of {queries(row.n)} only.",
+                findings.place(row),
+            )
+
+
+def low_effective_n(findings: Findings) -> Iterator[Warning]:
+    """Weights that rest on few queries."""
+    for row in findings.confirmatory:
+        if row.n_effective is not None and row.weighting is not None and row.n_effective < row.n / 2:
+            yield Warning(
+                "low_effective_n",
+                "warning",
+                f"The weights {row.weighting} make {queries(row.n)} count like {row.n_effective:.0f}: "
+                "few queries carry most weight.",
+                findings.place(row),
+            )
+
+
+def weights_disagree(findings: Findings) -> Iterator[Warning]:
+    """Weighted and plain means that say different things, both corrected in the same way."""
+    alpha = findings.plan.alpha
+    for row, plain in zip(findings.confirmatory, findings.plain, strict=bool(findings.plain)):
+        outcomes = (outcome_of(row, alpha), outcome_of(plain, alpha))
+        if set(outcomes) == {"better", "worse"}:
+            yield Warning(
+                "reversal",
+                "serious",
+                f"Weighted by {row.weighting}, {row.system} is {outcomes[0]}; without weights it is {outcomes[1]}.",
+                findings.place(row),
+            )
+        elif outcomes[0] != outcomes[1]:
+            decimals = decimals_for(row.standard_error)
+            yield Warning(
+                "weights_disagree",
+                "warning",
+                f"Weighted by {row.weighting} the difference is {signed(row.difference, decimals)} "
+                f"({_outcome_words(outcomes[0])}), without weights {signed(plain.difference, decimals)} "
+                f"({_outcome_words(outcomes[1])}).",
+                findings.place(row),
+            )
+        elif row.difference is not None and plain.difference is not None and row.difference * plain.difference < 0:
+            decimals = decimals_for(row.standard_error)
+            yield Warning(
+                "reversal",
+                "info",
+                f"The difference changes its sign with the weights {row.weighting}: "
+                f"{signed(row.difference, decimals)}, without them {signed(plain.difference, decimals)}; "
+                "neither is shown.",
+                findings.place(row),
+            )
+
+
+def _outcome_words(outcome: str) -> str:
+    return outcome.replace("_", " ")
+
+
+def reversals(findings: Findings) -> Iterator[Warning]:
+    """An attribute that changes the difference, with segments on the other side."""
+    claimed = {(row.baseline, row.system, row.measure) for row in findings.confirmatory}
+    for row in findings.heterogeneity:
+        changes = row.p_adjusted is not None and row.p_adjusted <= findings.plan.alpha
+        if row.reversal and changes and (row.baseline, row.system, row.measure) in claimed:
+            yield Warning(
+                "segment_reversal",
+                "warning",
+                f"By {row.attribute}, the difference on {' and '.join(row.opposite)} has the opposite sign of "
+                "the difference on all queries.",
+                findings.place(row),
+            )
+
+
+def recall_against_f1(findings: Findings) -> Iterator[Warning]:
+    """F1 up while recall falls."""
+    scores = findings.evidence.scores
+    names = [info.name for info in scores.measures]
+    for name in names:
+        recall = "R" + name.removeprefix("F1")
+        if not name.startswith("F1") or recall not in names:
+            continue
+        for baseline, system in sorted({(row.baseline, row.system) for row in findings.confirmatory}):
+            b, s = scores.systems.index(baseline), scores.systems.index(system)
+            change = {
+                measure: float(
+                    np.nanmean(scores.values[:, s, names.index(measure)] - scores.values[:, b, names.index(measure)])
+                )
+                for measure in (name, recall)
+            }
+            if change[name] > 0 > change[recall]:
+                yield Warning(
+                    "recall_down_f1_up", "info", f"{name} rises while {recall} falls.", f"{system} against {baseline}"
+                )
+
+
+def baseline_by_order(findings: Findings) -> Iterator[Warning]:
+    """Nobody named the baseline."""
+    if findings.plan.compare == "baseline" and not findings.plan.baselines:
+        first = findings.evidence.scores.systems[0]
+        yield Warning(
+            "baseline_by_order",
+            "info",
+            f"{first} is the baseline because it was named first; --baseline NAME sets it.",
+            "verdict",
+        )
+
+
+def best_by_data(findings: Findings) -> Iterator[Warning]:
+    """The reference system was chosen by looking."""
+    if findings.plan.compare == "best" and findings.confirmatory:
+        yield Warning(
+            "best_by_data",
+            "info",
+            f"{findings.confirmatory[0].baseline} is the reference because it has the best mean here; "
+            "that choice favours it.",
+            "verdict",
+        )
+
+
+def sampling_only(findings: Findings) -> Iterator[Warning]:
+    """What no interval covers."""
+    if findings.confirmatory:
+        yield Warning(
+            "sampling_only",
+            "info",
+            "Intervals cover the choice of queries only, not errors of the judges or changes of the collection.",
+            "intervals",
+        )
