@@ -341,7 +341,9 @@ class Notice:
     @property
     def full(self) -> str:
         """The message, with the comparison it is about where it is about one."""
-        return f"{self.message} ({self.where})" if " against " in self.where else self.message
+        if " against " not in self.where:
+            return self.message
+        return f"{self.message.removesuffix('.')} ({self.where})."
 
 
 @dataclass(frozen=True, slots=True)
