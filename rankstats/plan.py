@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -80,8 +81,10 @@ class Plan:
         Differences that do not matter, per measure.
     title : str or None
         Title of the report.
+    stated : tuple of str
+        Settings that the plan file states.
     overridden : tuple of str
-        Settings of the plan file that options on the command line replaced.
+        Those of them that options on the command line replaced, with both values.
     """
 
     qrels: str | None = None
@@ -102,6 +105,7 @@ class Plan:
     seed: int = 0
     margin: Mapping[str, float] = field(default_factory=dict)
     title: str | None = None
+    stated: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -268,6 +272,44 @@ def read_plan(path: str | Path) -> Plan:
         raise PlanError(f"{path}: {error}") from error
 
 
+def plan_text(settings: Mapping[str, Any]) -> str:
+    """Return a plan as TOML that reads back to the same plan; what is not set is left out.
+
+    Parameters
+    ----------
+    settings : mapping
+        What `Plan.to_dict` gives.
+
+    Examples
+    --------
+    >>> print(plan_text({"schema_version": "1", "statistics": {"alpha": 0.05, "margin": {"nDCG@10": 0.01}}}))
+    schema_version = "1"
+    <BLANKLINE>
+    [statistics]
+    alpha = 0.05
+    margin = { "nDCG@10" = 0.01 }
+    """
+    parts = []
+    top = [f"{key} = {_toml(value)}" for key, value in settings.items() if not isinstance(value, Mapping | list)]
+    if top:
+        parts.append("\n".join(top))
+    for section, content in settings.items():
+        if isinstance(content, Mapping):
+            lines = [f"{key} = {_toml(value)}" for key, value in content.items() if _is_given(value)]
+            if lines:
+                parts.append("\n".join([f"[{section}]", *lines]))
+    return "\n\n".join(parts)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_toml(key)} = {_toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # JSON's texts, numbers and truth values are TOML's
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def plan_from_document(document: Mapping[str, Any], *, base: Path | None = None) -> Plan:
     """Return the plan that a parsed TOML document describes.
 
@@ -298,7 +340,9 @@ def plan_from_document(document: Mapping[str, Any], *, base: Path | None = None)
     policies = Policies.from_preset(conventions.pop("preset", "default"), **conventions)
     rest = {**values.get("comparison", {}), **values.get("statistics", {})}
     rest.pop("alternative", None)
-    return Plan(**inputs, columns=Columns(**values.get("columns", {})), policies=policies, **rest)
+    columns = values.get("columns", {})
+    stated = (*inputs, *rest, *columns, *(["conventions"] if "conventions" in values else []))
+    return Plan(**inputs, columns=Columns(**columns), policies=policies, stated=stated, **rest)
 
 
 def _read_section(section: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -343,15 +387,24 @@ def override(plan: Plan, changes: Mapping[str, Any], *, columns: Mapping[str, st
     """
     given = {name: value for name, value in changes.items() if _is_given(value)}
     named = {name: value for name, value in (columns or {}).items() if value is not None}
-    default = Plan()
-    replaced = [name for name, value in given.items() if getattr(plan, name) not in (getattr(default, name), value)]
-    replaced += [name for name, value in named.items() if getattr(plan.columns, name) not in (None, value)]
+    replaced = [
+        f"{name}: {_brief(before)} in the plan, {_brief(value)} by option"
+        for place, settings in ((plan, given), (plan.columns, named))
+        for name, value in settings.items()
+        if name in plan.stated and (before := getattr(place, name)) != value
+    ]
     return replace(
         plan,
         **given,
         columns=replace(plan.columns, **named),
         overridden=plan.overridden + tuple(replaced),
     )
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(item if isinstance(item, str) else "=".join(item) for item in value)
+    return str(value)
 
 
 def _is_given(value: Any) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rankstats.conventions import DEFAULT_MEASURES, Policies
+from rankstats.conventions import DEFAULT_MEASURES
 from rankstats.errors import InputError, PlanError, RankstatsError
-from rankstats.plan import Plan, override, plan_from_document, read_plan
+from rankstats.plan import Plan, override, plan_from_document, plan_text, read_plan
 
 PLAN = """
 schema_version = "1"
@@ -56,12 +58,20 @@ def test_every_key_of_a_plan_file_is_read(tmp_path: Path) -> None:
     assert plan.margin == {"nDCG@10": 0.01}
 
 
-def test_a_plan_written_back_reads_the_same() -> None:
-    plan = plan_from_document({"comparison": {"measures": ["AP"]}, "statistics": {"seed": 3}})
-    document = plan.to_dict()
-    assert document["statistics"]["seed"] == 3
-    assert document["comparison"]["measures"] == ["AP"]
-    assert document["conventions"] == Policies().to_dict()
+def test_a_plan_written_as_toml_reads_back_to_the_same_plan(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN, encoding="utf-8")
+    plan = replace(read_plan(path), scores=('a\\b\n"c".csv',), title=None)
+    again = plan_from_document(tomllib.loads(plan_text(plan.to_dict())))
+    assert replace(again, stated=()) == replace(plan, stated=())
+
+
+def test_the_default_plan_names_every_default() -> None:
+    text = plan_text(Plan(qrels="q", runs=(("a b", "x"), ("c", "y"))).to_dict())
+    assert 'runs = { "a b" = "x", "c" = "y" }' in text
+    for setting in ("alpha = 0.05", "resamples = 10000", 'test = "randomisation"', 'ties = "doc_id"'):
+        assert setting in text
+    assert "null" not in text
 
 
 @pytest.mark.parametrize(
@@ -104,7 +114,16 @@ def test_options_override_the_plan_and_it_is_noted() -> None:
     plan = plan_from_document({"statistics": {"alpha": 0.01, "seed": 4}, "columns": {"text": "q"}})
     changed = override(plan, {"alpha": 0.1, "seed": None, "measures": ()}, columns={"text": "query", "grade": None})
     assert (changed.alpha, changed.seed, changed.columns.text) == (0.1, 4, "query")
-    assert changed.overridden == ("alpha", "text")
+    assert changed.overridden == (
+        "alpha: 0.01 in the plan, 0.1 by option",
+        "text: q in the plan, query by option",
+    )
+
+
+def test_a_stated_default_is_overridden_too() -> None:
+    plan = plan_from_document({"statistics": {"alpha": 0.05}})
+    assert override(plan, {"alpha": 0.2}).overridden == ("alpha: 0.05 in the plan, 0.2 by option",)
+    assert override(plan, {"alpha": 0.05}).overridden == ()
 
 
 def test_what_the_plan_left_open_is_not_an_override() -> None:

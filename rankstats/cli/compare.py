@@ -16,6 +16,7 @@ from rankstats.cli.options import (
     require,
     split_list,
 )
+from rankstats.plan import COMPARE, CORRECTIONS, TESTS
 
 if TYPE_CHECKING:
     from rankstats.comparison import Comparison
@@ -42,9 +43,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
     add_measure_arguments(parser)
     asked = parser.add_argument_group("what is compared")
-    asked.add_argument("--primary", metavar="LIST", action="append", default=[], help="measures of the verdict")
+    asked.add_argument(
+        "--primary",
+        metavar="LIST",
+        action="append",
+        default=[],
+        help="measures that the verdict is about (default: the first)",
+    )
     asked.add_argument("--baseline", metavar="NAME", action="append", default=[], help="default: the first system")
-    asked.add_argument("--compare", choices=("baseline", "all-pairs", "best"), help="default: baseline")
+    asked.add_argument(
+        "--compare",
+        choices=COMPARE,
+        help="which pairs: the baseline against the others (default), all pairs, or the best against the others",
+    )
     asked.add_argument(
         "--segment",
         metavar="LIST",
@@ -62,11 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("statistics")
-    group.add_argument("--test", choices=("randomisation", "bootstrap", "t", "wilcoxon", "sign"))
+    group.add_argument(
+        "--test",
+        choices=TESTS,
+        help="sign-flip randomisation of the mean (default), paired bootstrap, paired t, signed-rank test, sign test",
+    )
     group.add_argument(
         "--correction",
-        choices=("auto", "bootstrap-max-t", "bonferroni", "holm", "hochberg", "hommel", "bh", "by", "none"),
-        help="for the confirmatory family (default auto: bootstrap max-T from 25 queries, Bonferroni below)",
+        choices=CORRECTIONS,
+        help="for the confirmatory family (default auto: bootstrap max-T, Bonferroni with weights or few differences)",
     )
     group.add_argument("--alpha", type=float, metavar="LEVEL", help="default 0.05")
     group.add_argument("--resamples", type=int, metavar="N", help="sign patterns and bootstrap samples, default 10000")

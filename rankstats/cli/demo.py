@@ -10,7 +10,7 @@ from rankstats.cli.options import progress_bar
 EPILOG = """\
 The folder then holds the collection (qrels.txt, queries.tsv, three runs) and, in it, the report.
 Try your own comparison on it, from inside the folder:
-  rankstats compare --qrels qrels.txt keyword.run ngram.run --queries queries.tsv --segment kind"""
+  rankstats compare --qrels qrels.txt keyword.run ngram.run --queries queries.tsv --segment category"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
         runs=tuple((name, str(folder / f"{name}.run")) for name in ("keyword", "ngram", "popular")),
         queries=str(folder / "queries.tsv"),
         baselines=("keyword",),
-        segments=("length", "popularity"),
+        segments=("length", "popularity", "kind"),
         title=TITLE,
     )
     with progress_bar(options.quiet) as progress:

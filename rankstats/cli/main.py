@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str]) -> int:
     int
         0 done, 2 usage or input error, 4 internal error, 130 interrupted.
     """
+    _never_fail_to_print()
     try:
         return _dispatch(list(arguments))
     except RankstatsError as error:
@@ -61,6 +63,13 @@ def main(arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return INTERNAL
+
+
+def _never_fail_to_print() -> None:
+    """Replace letters that the terminal's or the pipe's encoding lacks; files are always UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _dispatch(arguments: list[str]) -> int:

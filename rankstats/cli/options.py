@@ -53,7 +53,7 @@ def add_measure_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--duplicates",
         choices=("error", "first", "best"),
-        help="a document listed twice for one query (default: an error)",
+        help="a document listed twice for one query: an error (default), the first line counts, or the best score",
     )
 
 
@@ -90,7 +90,9 @@ def policy_changes(plan: Plan, options: argparse.Namespace) -> Plan:
         policies = Policies.from_preset(options.conventions)
     changes = {"ties": options.ties, "duplicate_documents": options.duplicates}
     policies = replace(policies, **{name: value for name, value in changes.items() if value is not None})
-    overridden = (*plan.overridden, "conventions") if policies != plan.policies != Policies() else plan.overridden
+    overridden = plan.overridden
+    if "conventions" in plan.stated and policies != plan.policies:
+        overridden += ("conventions: those of the plan were changed by option",)
     return replace(plan, policies=policies, overridden=overridden)
 
 

@@ -53,6 +53,7 @@ CHECKS: Sequence[Callable[[Findings], Iterator[Warning]]] = (
     data_checks.unknown_queries,
     claim_checks.small_bootstrap,
     claim_checks.many_queries,
+    claim_checks.plan_overridden,
     claim_checks.baseline_by_order,
     claim_checks.best_by_data,
     claim_checks.sampling_only,

@@ -222,8 +222,8 @@ def reversals(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "segment_reversal",
                 "warning",
-                f"By {row.attribute}, the difference on {' and '.join(row.opposite)} has the opposite sign of "
-                "the difference on all queries.",
+                f"By {row.attribute}, the estimate on {' and '.join(row.opposite)} has the opposite sign of "
+                "the one on all queries.",
                 findings.place(row),
             )
 
@@ -260,6 +260,12 @@ def baseline_by_order(findings: Findings) -> Iterator[Warning]:
             f"{first} is the baseline because it was named first; --baseline NAME sets it.",
             "verdict",
         )
+
+
+def plan_overridden(findings: Findings) -> Iterator[Warning]:
+    """Options that replaced what the plan file states."""
+    for change in findings.plan.overridden:
+        yield Warning("plan_overridden", "warning", f"The plan was overridden: {change}.", "plan")
 
 
 def best_by_data(findings: Findings) -> Iterator[Warning]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -62,6 +63,7 @@ def compare_evidence(
     if not scores.query_ids:
         raise PlanError("there is no query to compare on")
     primary = primary_measures(plan, scores)
+    _check_margins(plan, scores)
     pairs = choose_pairs(plan, scores, scores.measures[primary[0]].name)
     attributes = _attributes(plan, evidence)
     report("tests", 0.7)
@@ -104,7 +106,7 @@ def compare_evidence(
         audit=evidence.audit,
         warnings=warnings,
         verdict=verdicts,
-        reproduction=_reproduction(evidence, plan, argv),
+        reproduction=_reproduction(evidence, plan, tuple(scores.measures[m].name for m in primary), argv),
         to_judge=documents_to_judge(evidence.hits, scores, pairs, evidence.query_weights) if evidence.hits else (),
     )
 
@@ -127,6 +129,16 @@ def primary_measures(plan: Plan, scores: Scores) -> tuple[int, ...]:
             )
         chosen.add(names.index(name))
     return tuple(sorted(chosen)) or (0,)
+
+
+def _check_margins(plan: Plan, scores: Scores) -> None:
+    names = [info.name for info in scores.measures]
+    for measure in plan.margin:
+        if measure not in names:
+            raise PlanError(
+                f"margin of {measure!r}: it is not among the measures ({', '.join(names)})"
+                + did_you_mean(measure, names)
+            )
 
 
 def _title(scores: Scores, pairs: Sequence[tuple[int, int]]) -> str:
@@ -212,7 +224,14 @@ def _means(
     ]
 
 
-def _reproduction(evidence: Evidence, plan: Plan, argv: Sequence[str]) -> dict[str, Any]:
+def _reproduction(evidence: Evidence, plan: Plan, primary: tuple[str, ...], argv: Sequence[str]) -> dict[str, Any]:
+    # the plan as it was carried out, so that it can be kept and run again
+    resolved = replace(
+        plan,
+        measures=tuple(info.name for info in evidence.scores.measures),
+        primary=primary,
+        baselines=plan.baselines or ((evidence.scores.systems[0],) if plan.compare == "baseline" else ()),
+    )
     return {
         "argv": list(argv),
         "seed": plan.seed,
@@ -223,5 +242,5 @@ def _reproduction(evidence: Evidence, plan: Plan, argv: Sequence[str]) -> dict[s
             **{name: version(name) for name in _LIBRARIES},
         },
         "inputs": [{"name": s.name, "sha256": s.sha256, "bytes": s.size} for s in evidence.sources],
-        "plan": plan.to_dict(),
+        "plan": resolved.to_dict(),
     }

@@ -158,7 +158,7 @@ def _row(
         effect_size=_defined(sizes.effect_size[c]),
         probability_of_superiority=_defined(superiority),
         smallest_detectable=_defined(sizes.smallest_detectable[c]),
-        detectable_in_family=_detectable(block, c, plan.alpha / members),
+        detectable_in_family=_detectable(block, c, plan.alpha / members, plan.test),
     )
 
 
@@ -173,10 +173,10 @@ def _smallest_p(block: Block, c: int, place: Place, members: int) -> float | Non
     return _defined(min(1.0, smallest * (members if place.correction == "bonferroni" else 1)))
 
 
-def _detectable(block: Block, c: int, alpha: float) -> float | None:
+def _detectable(block: Block, c: int, alpha: float, test: str) -> float | None:
     """The mean difference that a paired t test at `alpha` finds with power .8; None where the data cannot say."""
     error, n = float(block.differences.standard_error[c]), float(block.sizes.n_effective[c])
-    if not error > 0 or n < SMALLEST_VERDICT_N:
+    if not error > 0 or n < SMALLEST_VERDICT_N or test in RANK_TESTS:
         return None
     return _defined(stats.detectable_shift(int(n), alpha=alpha) * error)
 

@@ -217,13 +217,15 @@ def _dense(differences: Differences, plan: Plan) -> NDArray[np.bool_]:
 def chosen_correction(plan: Plan, family: Differences) -> str:
     """Return the correction of the confirmatory family.
 
-    By default the bootstrap max-T where some member has enough queries with a difference, else Bonferroni's.
+    By default the bootstrap max-T where the queries count alike and some member has enough of them with a difference,
+    else Bonferroni's.
     """
     if family.n_columns < 2:
         return "none"
     if plan.correction != "auto":
         return plan.correction
-    if plan.test in RANK_TESTS or not _dense(family, plan).any():
+    # unequal weights make the studentised bootstrap erratic however many queries there are
+    if plan.test in RANK_TESTS or family.weighted or not _dense(family, plan).any():
         return "bonferroni"
     return "bootstrap-max-t"
 
@@ -279,6 +281,6 @@ def other_corrections(chosen: str, tested: Tested, family: Differences, plan: Pl
     if family.n_columns < 2:
         return {}
     names = ["bonferroni", "holm", "bh"]
-    if tested.test not in RANK_TESTS and _dense(family, plan).any():
+    if tested.test not in RANK_TESTS and not family.weighted and _dense(family, plan).any():
         names.insert(0, "bootstrap-max-t")
     return {name: correct(name, tested, family, plan) for name in names if name != chosen}

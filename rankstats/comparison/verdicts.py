@@ -9,8 +9,6 @@ from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.tables import MeasureInfo
 from rankstats.wording import count, decimals_for, interval, p_statement, percent, signed
 
-OUTCOMES = ("better", "worse", "equivalent", "not_shown")
-
 
 def outcome_of(row: Difference, alpha: float) -> str:
     """Return 'better', 'worse', 'equivalent' or 'not_shown' for a difference.

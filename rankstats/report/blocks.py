@@ -131,6 +131,8 @@ class ForestRow:
         The simultaneous interval.
     first : bool
         Whether the row starts a group (a little space before it).
+    cut : str
+        The end of `label` that explains a built-in segment, which narrow pages leave out.
     """
 
     name: str
@@ -148,6 +150,7 @@ class ForestRow:
     inner: tuple[float, float] | None
     outer: tuple[float, float] | None
     first: bool = False
+    cut: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +365,7 @@ class Where:
     key: str
     panels: tuple[Panel, ...]
     remarks: tuple[str, ...]
-    has_share: bool
+    share: str
 
     @property
     def lines(self) -> tuple[tuple[ForestRow, ...], ...]:

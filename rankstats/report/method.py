@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from rankstats import wording
 from rankstats.conventions import SMALLEST_VERDICT_N
+from rankstats.plan import plan_text
 from rankstats.report.blocks import Block, Cell, Code, Column, Paragraph, Section, Subheading, Table, Terms
 from rankstats.report.rows import CORRECTION_NAMES, TEST_NAMES
 from rankstats.report.source import Row, Source
@@ -180,7 +180,7 @@ def _reproduction(reproduction: Row) -> list[Block]:
     if reproduction["argv"]:
         out.append(Code("The command", shown(shlex.join(reproduction["argv"]), 4000)))
     if reproduction["plan"]:
-        out.append(Code("The plan, with all defaults", _plan_text(reproduction["plan"])))
+        out.append(Code("The plan as it was carried out, ready for --plan", _plan_text(reproduction["plan"])))
     if reproduction["inputs"]:
         rows = tuple(
             (Cell(shown(row["name"], 120)), Cell(f"{row['bytes']:,}"), Cell(row["sha256"]))
@@ -196,16 +196,6 @@ def _reproduction(reproduction: Row) -> list[Block]:
 
 
 def _plan_text(plan: Mapping[str, Any]) -> str:
-    """Write a plan as lines of TOML-like keys; texts are cleaned, one key a line."""
-    lines: list[str] = []
-    tables: list[str] = []
-    for key, value in plan.items():
-        if isinstance(value, Mapping):
-            tables.append("\n".join([f"[{shown(key, 60)}]", *(_setting(k, v) for k, v in value.items())]))
-        else:
-            lines.append(_setting(key, value))
-    return "\n\n".join(part for part in ("\n".join(lines), *tables) if part)
-
-
-def _setting(key: str, value: Any) -> str:
-    return f"{shown(key, 60)} = {shown(json.dumps(value, ensure_ascii=False, sort_keys=False), 600)}"
+    """Write the plan as TOML, a line a setting; texts are cleaned."""
+    settings = {key: value for key, value in plan.items() if key != "overridden"}
+    return "\n".join(shown(line, 2000) for line in plan_text(settings).split("\n"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankstats import wording
+from rankstats.conventions import RANK_TESTS
 from rankstats.report.blocks import MARKS, TOO_FEW, WORDS, Cell, Column, ForestRow
-from rankstats.report.source import Row, Source, ends, level
+from rankstats.report.source import Row, Source, effect_of, ends, level
 from rankstats.report.texts import label, shown
 
 TEST_NAMES = {
@@ -90,7 +91,7 @@ def counts_words(source: Source, row: Row) -> str:
 def forest_row(source: Source, row: Row, name: str, share: float | None = None, *, first: bool = False) -> ForestRow:
     """Return a difference as a row of a forest, marks and words alike."""
     measure, tone, name = row["measure"], source.tone(row), shown(name, 80)
-    difference, p = source.signed(measure, row["difference"]), p_of(row)
+    difference, p = source.signed(measure, effect_of(row)), p_of(row)
     letter = "adjusted p" if is_adjusted(row) else "p"
     spoken = (
         f"{name}: {difference}, {interval_words(source, row)}, {wording.p_statement(p, letter)}, "
@@ -108,7 +109,7 @@ def forest_row(source: Source, row: Row, name: str, share: float | None = None, 
         spoken=spoken,
         adjusted=row["p_adjusted"] is not None,
         tone=tone,
-        value=row["difference"],
+        value=effect_of(row),
         inner=ends(row["interval"]),
         outer=None if ends(row["adjusted_interval"]) == ends(row["interval"]) else ends(row["adjusted_interval"]),
         first=first,
@@ -128,7 +129,7 @@ def difference_columns(heads: Sequence[str], rows: Sequence[Row], share: str = "
         *([Column(share)] if share else []),
         Column("baseline mean"),
         Column("system mean"),
-        Column("difference"),
+        Column(str(rows[0]["estimand"]) if rows and rows[0]["test"] in RANK_TESTS else "difference"),
         Column("relative"),
         Column(named, note="below: simultaneous" if joint else ""),
         Column("p"),
@@ -152,7 +153,7 @@ def difference_cells(
         *([Cell(share)] if share is not None else []),
         Cell(source.mean(measure, row["mean_baseline"])),
         Cell(source.mean(measure, row["mean_system"])),
-        Cell(source.signed(measure, row["difference"]), tone=tone),
+        Cell(source.signed(measure, effect_of(row)), tone=tone),
         Cell(relative_text(row["relative_difference"])),
         Cell(source.range(measure, row["interval"]), note="" if joint is None else source.range(measure, joint)),
         Cell(wording.p_value(row["p_value"])),

@@ -88,7 +88,7 @@ def _distribution(source: Source, row: Row, difference: Row, i: int) -> Figure:
     measure = difference["measure"]
     pair = (difference["baseline"], difference["system"])
     name = source.measure_label(measure)
-    title = f"{pair_label(pair)}: resampled difference in {name}"
+    title = f"{pair_label(pair)}: bootstrap of the difference in {name}"
     total = sum(row["counts"])
     told = (
         f"{total:,} resamples. Observed {source.signed(measure, difference['difference'])}, "

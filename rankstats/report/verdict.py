@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rankstats import wording
 from rankstats.conventions import RANK_TESTS
 from rankstats.report.axis import difference_axis
@@ -28,6 +30,7 @@ from rankstats.report.texts import label, sentence_list, shown
 STATEMENTS_SHOWN = 6
 NOTICES_SHOWN = 3
 PANELS_SHOWN = 2
+STRIP_ROWS = 9
 
 _ORDER = ("serious", "warning", "info")
 _SEVERITY = {"serious": "Serious", "warning": "Warning", "info": "Note"}
@@ -155,13 +158,16 @@ def where(source: Source) -> Where | None:
     if not pairs or not source.segments:
         return None
     chosen = _leading(source, pairs, measure)
-    lists = [segment_rows(source, measure, pair) for pair in chosen]
+    lists = [_strip_rows(source, segment_rows(source, measure, pair)) for pair in chosen]
     axis = difference_axis([row for rows in lists for row in rows[:1]] + [r for rows in lists for r in rows[1:]])
     panels = tuple(
         Panel(pair_label(pair, 28), _forest(source, measure, rows, axis))
         for pair, rows in zip(chosen, lists, strict=True)
     )
     remarks = [heterogeneity_words(source, measure, pair, named=len(chosen) > 1) for pair in chosen]
+    left_out = [shown(n, 40) for a, n in source.attributes.items() if a not in _strip_attributes(source)]
+    if left_out:
+        remarks.append(f"By {sentence_list(left_out)}: see “Where it wins and loses”.")
     more = len(pairs) - len(chosen)
     if more:
         remarks.append(f"{wording.count(more, 'more comparison')} by segment below.")
@@ -171,8 +177,32 @@ def where(source: Source) -> Where | None:
         key=_key(source, [row for rows in lists for row in rows]),
         panels=panels,
         remarks=tuple(remark for remark in remarks if remark),
-        has_share=any(segment["share"] is not None for segment in source.segments),
+        share=_share_heading(source),
     )
+
+
+def _share_heading(source: Source) -> str:
+    """Name what the shares are of; empty where there are none."""
+    kinds = {segment["share_of"] for segment in source.segments if segment["share"] is not None}
+    return "" if not kinds else kinds.pop() if len(kinds) == 1 else "share"
+
+
+def _strip_attributes(source: Source) -> list[str]:
+    """Return the attributes that fit on the first screen: whole ones, in order, at least one."""
+    kept: list[str] = []
+    rows = 0
+    for attribute in source.attributes:
+        rows += sum(segment["attribute"] == attribute for segment in source.segments)
+        if kept and rows > STRIP_ROWS:
+            break
+        kept.append(attribute)
+    return kept
+
+
+def _strip_rows(source: Source, rows: list[ForestRow]) -> list[ForestRow]:
+    """Keep the overall row and those of the attributes that fit."""
+    kept = _strip_attributes(source)
+    return rows[: 1 + sum(segment["attribute"] in kept for segment in source.segments)]
 
 
 def _key(source: Source, rows: list[ForestRow]) -> str:
@@ -214,9 +244,16 @@ def segment_rows(source: Source, measure: str, pair: Pair) -> list[ForestRow]:
         row = source.planned(measure, pair, (segment["attribute"], segment["value"]))
         if row is not None:
             first = segment["attribute"] != before
-            rows.append(forest_row(source, row, shown(str(segment["label"]), 80), segment["share"], first=first))
+            made = forest_row(source, row, shown(str(segment["label"]), 80), segment["share"], first=first)
+            rows.append(replace(made, cut=_cut(segment)))
             before = segment["attribute"]
     return rows
+
+
+def _cut(segment: Row) -> str:
+    """Return the part of a built-in label that explains its value, such as ' (≤ 3 words)'."""
+    value, text = str(segment["value"]), str(segment["label"])
+    return text[len(value) :] if text.startswith(f"{value} (") else ""
 
 
 def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool = False) -> str:
@@ -236,13 +273,13 @@ def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool
             f"{name} {'changes' if changes else 'is not shown to change'} {'it' if told else effect} "
             f"({wording.p_statement(p, letter)})"
         )
-        if row["reversal"]:
+        if row["reversal"] and changes:
             reversed_by.append(name)
     if not told:
         return ""
     text = "; ".join(told)
     if reversed_by:
-        text += f"; a segment of {sentence_list(reversed_by)} has the opposite sign"
+        text += f"; the estimate of a segment of {sentence_list(reversed_by)} has the opposite sign"
     return f"{label(pair[1])}: {text}." if named else f"{text[0].upper()}{text[1:]}."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import re
 import subprocess
@@ -150,10 +151,12 @@ def test_a_plan_file_and_options_over_it(collection: Path, capsys: pytest.Captur
     assert main(["compare", "--plan", "plan.toml", "--out", "p", "--quiet", "--alpha", "0.1", "--baseline", "old"]) == 0
     report = json.loads((collection / "p/report.json").read_text())
     assert (report["alpha"], report["baseline"], report["weights"]) == (0.1, "old", "w")
-    assert report["reproduction"]["plan"]["overridden"] == ["baselines", "alpha"]
+    overridden = report["reproduction"]["plan"]["overridden"]
+    assert overridden == ["baselines: new in the plan, old by option", "alpha: 0.01 in the plan, 0.1 by option"]
+    assert len([w for w in report["warnings"] if w["code"] == "plan_overridden"]) == 2
     assert {row["weighting"] for row in report["differences"]} == {"w", None}
     page = (collection / "p/report.html").read_text()
-    assert "alpha" in page
+    assert "alpha: 0.01 in the plan, 0.1 by option" in page
     capsys.readouterr()
 
 
@@ -219,6 +222,7 @@ def test_undefined_values_are_empty_and_left_out_of_means(collection: Path, caps
         ([*COMPARE, "--queries", "queries.tsv", "--weights", "W"], "did you mean 'w'"),
         ([*COMPARE, "--queries", "queries.tsv", "--weights", "kind"], "does not hold numbers only"),
         ([*COMPARE, "--queries", "queries.tsv", "--id", "knd"], "did you mean 'kind'"),
+        ([*COMPARE, "--measures", "AP", "--plan", "margin.toml"], "margin of 'RR': it is not among the measures (AP)"),
         ([*COMPARE, "--alpha", "1"], "alpha = 1.0 is not between 0 and 0.5"),
         ([*COMPARE, "--plan", "none.toml"], "none.toml: cannot read the plan"),
         (["evaluate", "old.run"], "rankstats evaluate --qrels FILE RUN"),
@@ -230,6 +234,7 @@ def test_undefined_values_are_empty_and_left_out_of_means(collection: Path, caps
 def test_usage_errors_are_one_message_and_write_nothing(
     collection: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    (collection / "margin.toml").write_text('[statistics]\nmargin = { "RR" = 0.01 }\n', encoding="utf-8")
     before = sorted(path.name for path in collection.iterdir())
     assert main(arguments) == 2
     printed = capsys.readouterr()
@@ -238,6 +243,14 @@ def test_usage_errors_are_one_message_and_write_nothing(
     assert printed.err.startswith("rankstats: ")
     assert "Traceback" not in printed.err
     assert sorted(path.name for path in collection.iterdir()) == before
+
+
+def test_letters_that_the_pipe_lacks_are_replaced(collection: Path) -> None:
+    command = [sys.executable, "-m", "rankstats", *COMPARE, "--queries", "queries.tsv", "--segment", "length"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LANG": "C"}
+    done = subprocess.run(command, check=True, capture_output=True, env=environment)
+    assert b"new is better than old" in done.stdout
+    assert "≤ 3 words" in (collection / "reports/old-vs-new/report.html").read_text(encoding="utf-8")
 
 
 def test_abbreviated_options_are_refused(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:

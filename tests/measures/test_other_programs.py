@@ -86,10 +86,13 @@ def test_pytrec_eval(seed: int) -> None:
 
 
 def from_ir_measures(names: list[str], qrels: Qrels, run: Run) -> dict[str, dict[str, float]]:
-    asked = {ir_measures.parse_measure(name): name for name in names}
+    # asked together, ir_measures confuses measures that differ by their gains, depending on the order of a set
+    plain = [name for name in names if "gains" not in name]
     found: dict[str, dict[str, float]] = {}
-    for metric in ir_measures.iter_calc(list(asked), qrels, run):
-        found.setdefault(metric.query_id, {})[asked[metric.measure]] = metric.value
+    for group in [plain, *([name] for name in names if name not in plain)]:
+        asked = {ir_measures.parse_measure(name): name for name in group}
+        for metric in ir_measures.iter_calc(list(asked), qrels, run):
+            found.setdefault(metric.query_id, {})[asked[metric.measure]] = metric.value
     return found
 
 
