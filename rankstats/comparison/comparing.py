@@ -15,12 +15,12 @@ from rankstats import __version__, stats
 from rankstats.comparison.agreement import make_agreement
 from rankstats.comparison.checks import check_evidence
 from rankstats.comparison.collecting import Progress, canonical_name, collect
-from rankstats.comparison.differences import analyse
+from rankstats.comparison.differences import Analysis, analyse
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.findings import Findings
 from rankstats.comparison.lists import documents_to_judge, extreme_queries, shown_lists
 from rankstats.comparison.pairs import choose_pairs
-from rankstats.comparison.result import Comparison, Interval, Query, Score, Segment
+from rankstats.comparison.result import Comparison, Interval, Query, Score, Segment, Verdict, Warning
 from rankstats.comparison.segments import Attribute, SegmentData, make_attributes, too_few
 from rankstats.comparison.verdicts import make_verdicts
 from rankstats.errors import PlanError, did_you_mean
@@ -70,18 +70,7 @@ def compare_evidence(
     analysis = analyse(evidence, plan, pairs, primary, attributes)
     report("agreement and checks", 0.9)
     verdicts = make_verdicts(analysis.confirmatory, {info.name: info for info in scores.measures}, plan.alpha)
-    warnings = check_evidence(
-        Findings(
-            evidence,
-            plan,
-            analysis.confirmatory,
-            analysis.plain,
-            verdicts,
-            analysis.heterogeneity,
-            analysis.carried_by,
-            tuple(spec for spec in plan.segments if spec not in {a.specification for a in attributes}),
-        )
-    )
+    warnings = _warnings(evidence, plan, analysis, verdicts, attributes)
     shown = extreme_queries(scores, pairs, primary)
     report("report", 0.95)
     return Comparison(
@@ -108,6 +97,28 @@ def compare_evidence(
         verdict=verdicts,
         reproduction=_reproduction(evidence, plan, tuple(scores.measures[m].name for m in primary), argv),
         to_judge=documents_to_judge(evidence.hits, scores, pairs, evidence.query_weights) if evidence.hits else (),
+    )
+
+
+def _warnings(
+    evidence: Evidence,
+    plan: Plan,
+    analysis: Analysis,
+    verdicts: tuple[Verdict, ...],
+    attributes: Sequence[Attribute],
+) -> tuple[Warning, ...]:
+    divided = {attribute.specification for attribute in attributes}
+    return check_evidence(
+        Findings(
+            evidence,
+            plan,
+            analysis.confirmatory,
+            analysis.plain,
+            verdicts,
+            analysis.heterogeneity,
+            analysis.carried_by,
+            tuple(specification for specification in plan.segments if specification not in divided),
+        )
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,11 +116,6 @@ def _row(
     relative = Interval.from_ends(
         float(block.relative.low[c]), float(block.relative.high[c]), 1 - plan.alpha, "Fieller"
     )
-    sizes = block.sizes
-    wins, losses = int(sizes.wins[c]), int(sizes.losses[c])
-    superiority = float(sizes.superiority[c])
-    if not info.higher_is_better:
-        wins, losses, superiority = losses, wins, 1 - superiority
     members = family_sizes[place.family] if place.correction != "bh" else 1
     return Difference(
         id=block.id(c),
@@ -134,7 +130,6 @@ def _row(
         mean_system=after,
         difference=difference,
         standard_error=_defined(block.differences.standard_error[c]),
-        n_effective=_defined(sizes.n_effective[c]),
         relative_difference=_defined(block.relative.estimate[c]),
         relative_interval=relative,
         margin=plan.margin.get(info.name),
@@ -151,15 +146,27 @@ def _row(
         higher_is_better=info.higher_is_better,
         also=_also(block, c, plan.test),
         also_adjusted=place.others,
-        wins=wins,
-        ties=int(sizes.ties[c]),
-        losses=losses,
-        tie_tolerance=_defined(block.differences.unit[c]),
-        effect_size=_defined(sizes.effect_size[c]),
-        probability_of_superiority=_defined(superiority),
-        smallest_detectable=_defined(sizes.smallest_detectable[c]),
         detectable_in_family=_detectable(block, c, plan.alpha / members, plan.test),
+        **_sizes(block, c, higher_is_better=info.higher_is_better),
     )
+
+
+def _sizes(block: Block, c: int, *, higher_is_better: bool) -> dict[str, Any]:
+    """The fields that describe size; wins are queries on which the system is better."""
+    sizes = block.sizes
+    wins, losses, superiority = int(sizes.wins[c]), int(sizes.losses[c]), float(sizes.superiority[c])
+    if not higher_is_better:
+        wins, losses, superiority = losses, wins, 1 - superiority
+    return {
+        "n_effective": _defined(sizes.n_effective[c]),
+        "wins": wins,
+        "ties": int(sizes.ties[c]),
+        "losses": losses,
+        "tie_tolerance": _defined(block.differences.unit[c]),
+        "effect_size": _defined(sizes.effect_size[c]),
+        "probability_of_superiority": _defined(superiority),
+        "smallest_detectable": _defined(sizes.smallest_detectable[c]),
+    }
 
 
 def _estimate(tested: Tested, c: int, difference: float | None) -> float | None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rankstats.errors import RankstatsError
 from rankstats.stats.differences import Differences
-from rankstats.stats.flip_readings import TOLERANCE, column_chunks, distinct_masks
-from rankstats.stats.random_blocks import (
-    RNG,
-    batches,
-    generator_from,
-    index_words,
-    indices_from_words,
-    replayed,
-    resample_counts,
-)
+from rankstats.stats.flip_readings import TOLERANCE, column_chunks
+from rankstats.stats.random_blocks import RNG, replayed
+from rankstats.stats.ratios import mean_ratios
 from rankstats.stats.reading import adjusted_p, largest_at, monte_carlo_p, monte_carlo_rank
+from rankstats.stats.resampled_ratios import mean_and_deviation, resampled_ratios
+from rankstats.stats.resampling import Resampling
+from rankstats.stats.resampling import checked_indices as indices_of_rows
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import ALTERNATIVES, check_alpha, check_choice, check_count, check_family_size
 
@@ -88,7 +82,10 @@ def paired_bootstrap(
     family_size: ArrayLike = 1,
     batch: int | None = None,
     bins: int = 60,
+    scheme: str = "rows",
+    strata: ArrayLike | None = None,
     indices: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> BootstrapResult:
     """Resample whole queries with replacement; test the mean difference by shifting, with the dual interval.
 
@@ -107,7 +104,7 @@ def paired_bootstrap(
     Parameters
     ----------
     differences : Differences
-        n queries, c columns.
+        n queries, c columns; or whole clusters made by `cluster_sums`.
     alpha : float
         Level of test and interval, between 0 and 1.
     resamples : int
@@ -122,8 +119,15 @@ def paired_bootstrap(
         Resamples held in memory at once; no number depends on it.
     bins : int
         Bins of the histogram.
+    scheme : {'rows', 'poisson'}
+        Draw n queries with replacement, or count each query a Poisson(1) number of times, which takes a fraction of
+        the time and memory for very many queries.
+    strata : array_like, shape (n,), optional
+        Labels within which queries are resampled ('rows' only).
     indices : array_like of int, shape (B, n), optional
         Resamples to replay instead of drawing: rows counted from 0. Only for columns without absent queries.
+    counts : array_like of int, shape (B, n), optional
+        Resamples to replay, as how often each query counts.
 
     Returns
     -------
@@ -146,14 +150,21 @@ def paired_bootstrap(
     >>> result.p_value.round(3).tolist(), bool(result.low[0] > 0), int(result.counts.sum())
     ([0.003], True, 999)
     """
-    alpha, resamples, bins = check_alpha(alpha), check_count("resamples", resamples), check_count("bins", bins)
+    alpha, bins = check_alpha(alpha), check_count("bins", bins)
     check_choice("alternative", alternative, ALTERNATIVES)
     family = check_family_size(family_size, differences.n_columns)
-    replay = None if indices is None else checked_indices(indices, differences)
-    resamples = resamples if replay is None else len(replay)
-    blocks = _Blocks(resamples, generator_from(rng), None if batch is None else check_count("batch", batch), replay)
-    error, p_value, lows, highs, edges, counts = _resample_all(
-        differences, blocks, bins, alpha=alpha, family=family, alternative=alternative
+    resampling = Resampling.of(
+        differences.present,
+        resamples=resamples,
+        rng=rng,
+        batch=batch,
+        scheme=scheme,
+        strata=strata,
+        indices=indices,
+        counts=counts,
+    )
+    error, p_value, lows, highs, edges, in_bins = _resample_all(
+        differences, resampling, bins, alpha=alpha, family=family, alternative=alternative
     )
     return BootstrapResult(
         estimate=differences.mean,
@@ -165,27 +176,23 @@ def paired_bootstrap(
         adjusted_low=lows[1],
         adjusted_high=highs[1],
         edges=edges,
-        counts=counts,
+        counts=in_bins,
         n=differences.n,
         family_size=family,
-        resamples=resamples,
+        resamples=resampling.resamples,
         alpha=alpha,
         alternative=alternative,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Blocks:
-    """Where the resamples come from."""
-
-    resamples: int
-    generator: np.random.Generator
-    batch: int | None
-    replay: NDArray[np.int64] | None
-
-
 def _resample_all(
-    differences: Differences, blocks: _Blocks, bins: int, *, alpha: float, family: NDArray[np.int64], alternative: str
+    differences: Differences,
+    resampling: Resampling,
+    bins: int,
+    *,
+    alpha: float,
+    family: NDArray[np.int64],
+    alternative: str,
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, NDArray[np.int64]]:
     """Return standard errors, p-values, ends of shape (2, c), edges and counts, by pieces of the columns."""
     n_columns = differences.n_columns
@@ -194,10 +201,10 @@ def _resample_all(
     edges, counts = np.empty((n_columns, bins + 1)), np.empty((n_columns, bins), dtype=np.int64)
     chunks = column_chunks(np.arange(n_columns), _COLUMNS_AT_ONCE)
     for number, chunk in enumerate(chunks):
-        source = blocks.generator if number == len(chunks) - 1 else replayed(blocks.generator)
+        source = resampling.generator if number == len(chunks) - 1 else replayed(resampling.generator)
         chosen = differences.select(chunk)
-        means = _resampled_means(chosen, _count_blocks(chosen, replace(blocks, generator=source)), blocks.resamples)
-        error[chunk] = means.std(axis=1, ddof=1) if blocks.resamples > 1 else np.nan
+        means = resampled_ratios(mean_ratios(chosen), replace(resampling, generator=source)).values
+        error[chunk] = mean_and_deviation(means)[1]
         p_value[chunk], lows[:, chunk], highs[:, chunk] = _read(chosen, means, alpha, family[chunk], alternative)
         edges[chunk], counts[chunk] = _histograms(means, bins)
     return error, p_value, lows, highs, edges, counts
@@ -205,44 +212,7 @@ def _resample_all(
 
 def checked_indices(indices: ArrayLike, differences: Differences) -> NDArray[np.int64]:
     """Return resamples to replay, shape (B, n), or raise where they do not fit the differences."""
-    array = np.asarray(indices)
-    n = differences.n_rows
-    if array.ndim != 2 or array.shape[1] != n or not np.issubdtype(array.dtype, np.integer) or not len(array):
-        raise RankstatsError(f"indices have shape {array.shape}; whole numbers of shape (resamples, {n}) are expected")
-    if array.min() < 0 or array.max() >= n:
-        raise RankstatsError(f"indices must lie between 0 and {n - 1}: rows are counted from 0")
-    if not differences.present.all():
-        raise RankstatsError("indices can only be replayed for columns without absent queries")
-    return array.astype(np.int64)
-
-
-_Block = tuple[slice, list[Floats]]
-
-
-def _count_blocks(differences: Differences, blocks: _Blocks) -> Iterator[_Block]:
-    """Yield, for each block of resamples, how often each row was drawn: one matrix for each distinct set of rows."""
-    n = differences.n_rows
-    if blocks.replay is not None:
-        for start, stop in batches(blocks.resamples, n, blocks.batch):
-            yield slice(start, stop), [resample_counts(blocks.replay[start:stop], n)]
-        return
-    sizes = np.count_nonzero(distinct_masks(differences.present)[0], axis=0)
-    for rows, words in index_words(blocks.generator, n, blocks.resamples, blocks.batch):
-        yield rows, [resample_counts(indices_from_words(words, int(size)), int(size)) for size in sizes]
-
-
-def _resampled_means(differences: Differences, blocks: Iterator[_Block], resamples: int) -> Floats:
-    """Return the resampled means, shape (c, B); NaN for columns without queries."""
-    masks, mask_of = distinct_masks(differences.present)
-    means = np.empty((differences.n_columns, resamples))
-    rows_of = [np.flatnonzero(masks[:, mask]) for mask in range(masks.shape[1])]
-    for resampled, counts in blocks:
-        for mask, rows in enumerate(rows_of):
-            columns = np.flatnonzero(mask_of == mask)
-            sums = counts[mask] @ differences.numerators[np.ix_(rows, columns)]
-            weight = (counts[mask] @ differences.weight_integers[rows])[:, None]
-            means[columns, resampled] = (sums / np.where(weight > 0, weight, np.nan)).T
-    return means * (differences.numerator_unit / differences.weight_unit)[:, None]
+    return indices_of_rows(indices, differences.present)
 
 
 def _read(
@@ -252,9 +222,10 @@ def _read(
     resamples = means.shape[1]
     estimate = differences.mean
     oriented = -estimate if alternative == "less" else np.abs(estimate) if alternative == "two-sided" else estimate
-    deviations = means - estimate[:, None]
+    # a resample without any weight is as extreme as can be
+    deviations = np.where(np.isnan(means), np.inf, means - estimate[:, None])
     deviations = np.abs(deviations) if alternative == "two-sided" else deviations
-    deviations = -deviations if alternative == "less" else deviations
+    deviations = np.where(np.isnan(means), np.inf, -deviations) if alternative == "less" else deviations
     size = np.abs(differences.numerators).sum(axis=0) * differences.numerator_unit
     tolerance = TOLERANCE * np.divide(size, differences.total_weight, out=np.zeros(len(size)), where=size > 0)
     equal = np.abs(deviations - oriented[:, None]) <= tolerance[:, None]
@@ -281,7 +252,8 @@ def _read(
 
 def _histograms(means: Floats, bins: int) -> tuple[Floats, NDArray[np.int64]]:
     """Return edges, shape (c, bins + 1), and counts, shape (c, bins); wider than a point where all means are equal."""
-    lowest, highest = np.nan_to_num(means.min(axis=1)), np.nan_to_num(means.max(axis=1))
+    lowest = np.nan_to_num(np.fmin.reduce(means, axis=1))
+    highest = np.nan_to_num(np.fmax.reduce(means, axis=1))
     flat = lowest == highest
     half = np.where(flat, np.maximum(0.5, 1e-6 * np.abs(lowest)), 0.0)
     lowest, highest = lowest - half, highest + half

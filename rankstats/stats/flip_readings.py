@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.stats.differences import Differences
-from rankstats.stats.random_blocks import replayed, sign_bits
+from rankstats.stats.flip_sums import flipped_sums
+from rankstats.stats.random_blocks import replayed
 from rankstats.stats.reading import exact_rank, largest_at, monte_carlo_p, monte_carlo_rank, smallest_at
 
 TOLERANCE = 1e-9
@@ -111,6 +112,8 @@ def _read_sets(flipped: Floats, weight: Floats, numerators: Floats, total_weight
 
 def distinct_masks(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return the distinct columns of `present`, shape (n, masks), and the mask of each column, shape (c,)."""
+    if present.shape[1] and np.all(present == present[:, :1]):
+        return present[:, :1], np.zeros(present.shape[1], dtype=np.int64)
     packed = np.ascontiguousarray(np.packbits(present, axis=0).T)
     _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     return present[:, first], inverse.ravel()
@@ -169,8 +172,7 @@ def _draw_chunk(
     lower = np.empty((n_columns, resamples))
     upper = np.empty((n_columns, resamples)) if question.two_sided else lower
     count = np.zeros(n_columns, dtype=np.int64)
-    for rows, bits in sign_bits(generator, differences.n_rows, resamples, batch):
-        sums = bits @ matrix
+    for rows, sums in flipped_sums(generator, matrix, resamples, batch):
         sets = _read_sets(
             sums[:, :n_columns], sums[:, n_columns + mask_of], differences.numerators, total_weight, question.two_sided
         )

@@ -59,9 +59,13 @@ class CentredMoments:
 
         A variance that rounding to the grids cannot tell from 0 is 0; both are NaN where there is no weight.
         """
-        resamples = len(counts)
-        of_columns = (counts @ self.columns).reshape(resamples, *self.column_units.shape) * self.column_units
-        of_sets = (counts @ self.sets).reshape(resamples, *self.set_units.shape) * self.set_units
+        return self.from_sums(counts @ self.columns, counts @ self.sets)
+
+    def from_sums(self, of_columns: Floats, of_sets: Floats) -> tuple[Floats, Floats]:
+        """Return the same for sums over rows that were made elsewhere: counts @ `columns` and counts @ `sets`."""
+        resamples = len(of_columns)
+        of_columns = of_columns.reshape(resamples, *self.column_units.shape) * self.column_units
+        of_sets = of_sets.reshape(resamples, *self.set_units.shape) * self.set_units
         of_sets = of_sets[:, :, self.set_of]
         first, second = of_columns[:, 0], of_columns[:, 1]
         cross = of_columns[:, 2] if self.weighted else first

@@ -20,6 +20,11 @@ RNG: TypeAlias = int | np.integer | np.random.SeedSequence | np.random.BitGenera
 _BLOCK_ELEMENTS = 1 << 21
 """Elements of one block: 16 MiB in float64, within the caches' reach and far below any memory bound."""
 
+_BLOCK_WORDS = 1 << 24
+_PIECE_WORDS = 1 << 19
+_RESAMPLES_AT_ONCE = 1024
+"""Bounds of a block of packed bits: 128 MiB."""
+
 
 def generator_from(rng: RNG) -> np.random.Generator:
     """Return a generator for a seed, a bit generator or a generator (used as it is, and advanced)."""
@@ -42,6 +47,41 @@ def _words(generator: np.random.Generator, rows: int, columns: int) -> NDArray[n
     words = generator.integers(0, 2**64 - 1, size=(rows, columns), dtype=np.uint64, endpoint=True)
     # the bytes are read in little-endian order on every machine
     return words.astype("<u8", copy=False)
+
+
+def word_blocks(
+    generator: np.random.Generator, width: int, resamples: int, batch: int | None = None
+) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    """Yield blocks of random words, `width` of them for each resample, for sums that are made from packed bits.
+
+    Parameters
+    ----------
+    generator : numpy.random.Generator
+        Advanced by `width` words a resample.
+    width : int
+        Words a resample.
+    resamples : int
+        Resamples in total.
+    batch : int, optional
+        Resamples a block; the words do not depend on it.
+
+    Yields
+    ------
+    rows : slice
+        Which of the resamples the block holds.
+    words : ndarray of uint64, shape (batch, width)
+        Little-endian on every machine; the next block overwrites them.
+    """
+    size = batch if batch is not None else max(1, min(_RESAMPLES_AT_ONCE, _BLOCK_WORDS // max(width, 1)))
+    size = min(size, resamples)
+    # one buffer for all blocks, filled piece by piece: fresh memory of this size costs more than the random words
+    buffer = np.empty((size, width), dtype="<u8")
+    piece = max(1, _PIECE_WORDS // max(width, 1))
+    for start, stop in batches(resamples, width, size):
+        for first in range(0, stop - start, piece):
+            last = min(first + piece, stop - start)
+            buffer[first:last] = _words(generator, last - first, width)
+        yield slice(start, stop), buffer[: stop - start]
 
 
 def sign_bits(

@@ -99,7 +99,7 @@ def sign_flip_test(
     Parameters
     ----------
     differences : Differences
-        n queries, c columns.
+        n queries, c columns; or whole clusters made by `cluster_sums`.
     alpha : float
         Level of test and interval, between 0 and 1.
     resamples : int
