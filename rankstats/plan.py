@@ -15,6 +15,8 @@ from rankstats.errors import InputError, PlanError, did_you_mean
 SCHEMA_VERSION = "1"
 TESTS = ("randomisation", "bootstrap", "t", "wilcoxon", "sign")
 CORRECTIONS = ("auto", "bootstrap-max-t", "bonferroni", "holm", "hochberg", "hommel", "bh", "by", "none")
+SMALLEST_ALPHA = 1e-6
+MOST_RESAMPLES = 10_000_000
 COMPARE = ("baseline", "all-pairs", "best")
 
 
@@ -118,18 +120,22 @@ class Plan:
                 raise PlanError(
                     f"{name} {value!r} is unknown; choose one of {', '.join(known)}" + did_you_mean(str(value), known)
                 )
-        if not 0 < self.alpha < 0.5:
-            raise PlanError(f"alpha = {self.alpha} is not between 0 and 0.5; 0.05 is usual")
-        if self.resamples < 99:
-            raise PlanError(f"resamples = {self.resamples} is below 99; 10,000 is the default")
+        if not SMALLEST_ALPHA <= self.alpha < 0.5:
+            raise PlanError(f"alpha = {self.alpha} is not between {SMALLEST_ALPHA:g} and 0.5; 0.05 is usual")
+        if not 99 <= self.resamples <= MOST_RESAMPLES:
+            raise PlanError(
+                f"resamples = {self.resamples} is not between 99 and {MOST_RESAMPLES:,}; 10,000 is the default"
+            )
+        if self.baselines and self.compare != "baseline":
+            raise PlanError(f"a baseline has no meaning where compare is {self.compare!r}; leave one of them out")
         if self.test in RANK_TESTS and (self.columns.weight or self.correction == "bootstrap-max-t"):
             what = "weights" if self.columns.weight else "correction 'bootstrap-max-t'"
             raise PlanError(f"test {self.test!r} is not about the mean and knows no {what}; use 'randomisation'")
         if self.seed < 0:
             raise PlanError(f"seed = {self.seed} is below 0")
         for measure, margin in self.margin.items():
-            if not margin > 0:
-                raise PlanError(f"margin of {measure} is {margin}; a margin is above 0")
+            if not 0 < margin < float("inf"):
+                raise PlanError(f"margin of {measure} is {margin}; a margin is a number above 0")
 
     @property
     def wanted_measures(self) -> tuple[str, ...]:
@@ -191,7 +197,10 @@ def _whole(value: Any) -> int:
 def _real(value: Any) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise PlanError(f"is {value!r}; a number is expected")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise PlanError("is too large a number") from None
 
 
 def _margins(value: Any) -> dict[str, float]:
@@ -264,7 +273,7 @@ def read_plan(path: str | Path) -> Plan:
         document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"cannot read the plan: {error.strerror}", path) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not a TOML file: {error}", path) from error
     try:
         return plan_from_document(document, base=file.parent)

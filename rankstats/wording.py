@@ -13,7 +13,7 @@ UNDEFINED = "\N{EM DASH}"
 _LEVELS = (0.01, 0.05, 0.1)
 
 
-def decimals_for(standard_error: float | None, *, least: int = 2, most: int = 6) -> int:
+def decimals_for(standard_error: float | None, *, least: int = 2, most: int = 9) -> int:
     """Return the number of decimals that a standard error supports: about two of its digits.
 
     Examples
@@ -38,7 +38,11 @@ def number(value: float | None, decimals: int = 3) -> str:
         return UNDEFINED
     if math.isinf(value):
         return "\N{INFINITY}" if value > 0 else MINUS + "\N{INFINITY}"
-    text = f"{abs(value):,.{decimals}f}"
+    size = abs(value)
+    if size >= 1e12 or (size > 0 and decimals >= 6 and round(size, decimals) == 0):
+        # a fixed number of decimals would show nothing, or nothing but zeros
+        return (MINUS if value < 0 else "") + f"{size:.3g}".replace("-", MINUS)
+    text = f"{size:,.{decimals}f}"
     negative = value < 0 and any(digit in "123456789" for digit in text)
     return MINUS + text if negative else text
 
@@ -117,7 +121,7 @@ def interval(low: float | None, high: float | None, decimals: int = 3) -> str:
     """
     lower = -math.inf if low is None else low
     upper = math.inf if high is None else high
-    while decimals < 6 and any(end != 0 and round(end, decimals) == 0 for end in (lower, upper) if math.isfinite(end)):
+    while decimals < 9 and any(end != 0 and round(end, decimals) == 0 for end in (lower, upper) if math.isfinite(end)):
         decimals += 1
     return f"{signed(lower, decimals)} to {signed(upper, decimals)}"
 

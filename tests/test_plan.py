@@ -27,7 +27,7 @@ weight = "w"
 measures = ["nDCG@10", "AP(rel=2)"]
 primary = ["nDCG@10"]
 baselines = ["prod"]
-compare = "all-pairs"
+compare = "baseline"
 segments = ["length:6", "popularity:0.5,0.9"]
 [conventions]
 preset = "trec_eval"
@@ -80,15 +80,15 @@ def test_the_default_plan_names_every_default() -> None:
         ({"comparision": {}}, r"\[comparision\] is not a section .* did you mean 'comparison'"),
         ({"comparison": {"measure": ["AP"]}}, r"\[comparison\] measure is unknown; did you mean 'measures'"),
         ({"statistics": {"alpha": "5 %"}}, r"\[statistics\] alpha is '5 %'; a number is expected"),
-        ({"statistics": {"alpha": 0.7}}, r"alpha = 0.7 is not between 0 and 0.5"),
+        ({"statistics": {"alpha": 0.7}}, r"alpha = 0.7 is not between 1e-06 and 0.5"),
         ({"statistics": {"alpha": True}}, r"alpha is True; a number"),
         ({"statistics": {"resamples": 10.5}}, r"resamples is 10.5; a whole number"),
-        ({"statistics": {"resamples": 10}}, r"resamples = 10 is below 99"),
+        ({"statistics": {"resamples": 10}}, r"resamples = 10 is not between 99 and 10,000,000"),
         ({"statistics": {"seed": -1}}, r"seed = -1 is below 0"),
         ({"statistics": {"test": "ttest"}}, r"test 'ttest' is unknown; choose one of"),
         ({"statistics": {"correction": "holmes"}}, r"did you mean 'holm'"),
         ({"statistics": {"alternative": "greater"}}, r"only 'two-sided'"),
-        ({"statistics": {"margin": {"AP": 0}}}, r"margin of AP is 0.0; a margin is above 0"),
+        ({"statistics": {"margin": {"AP": 0}}}, r"margin of AP is 0.0; a margin is a number above 0"),
         ({"conventions": {"ties": "docid"}}, r"ties = 'docid' is unknown; .* did you mean 'doc_id'"),
         ({"conventions": {"preset": "trec"}}, r"conventions 'trec' are unknown"),
         ({"inputs": {"runs": ["a"]}}, r"\[inputs\] runs is \['a'\]; a table such as"),

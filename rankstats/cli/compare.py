@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankstats.cli.options import (
@@ -95,14 +96,15 @@ def make_plan(options: argparse.Namespace) -> Plan:
     from rankstats.plan import Plan, override, read_plan  # noqa: PLC0415  with the rest
 
     plan = read_plan(options.plan) if options.plan else Plan()
+    runs = tuple((name, str(path)) for name, path in run_names(options.runs))
     changes = {
         "qrels": options.qrels,
-        "runs": tuple((name, str(path)) for name, path in run_names(options.runs)),
+        "runs": runs,
         "scores": tuple(options.scores),
         "queries": options.queries,
         "measures": split_list(options.measures),
         "primary": split_list(options.primary),
-        "baselines": split_list(options.baseline),
+        "baselines": _baselines(options, runs),
         "compare": options.compare,
         "segments": split_specifications(options.segment),
         "test": options.test,
@@ -119,12 +121,34 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "grade": options.grade,
         "weight": options.weights,
     }
+    for name in ("measures", "primary", "segments", "baselines"):
+        option = {"segments": "segment", "baselines": "baseline"}.get(name, name)
+        require(bool(changes[name]) or not getattr(options, option), f"--{option} names nothing")
+    require(options.out != "", "--out names nothing")
     plan = policy_changes(override(plan, changes, columns=columns), options)
     require(
-        bool(plan.scores) != bool(plan.runs),
+        bool(plan.scores or plan.runs),
         "give --qrels FILE and two runs or more, or --scores FILE, or --plan FILE (rankstats compare --help)",
     )
+    useless = [flag for flag, value in _FOR_RUNS.items() if plan.scores and getattr(options, value) is not None]
+    require(not useless, f"{' and '.join(useless)} tell how runs are evaluated; ready-made --scores are not")
     return plan
+
+
+_FOR_RUNS = {
+    "--qrels": "qrels",
+    "--grade": "grade",
+    "--conventions": "conventions",
+    "--ties": "ties",
+    "--duplicates": "duplicates",
+}
+"""Options that mean nothing for ready-made scores."""
+
+
+def _baselines(options: argparse.Namespace, runs: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Split the baselines at commas, but for names of runs that hold one."""
+    names = {name for name, _ in runs}
+    return tuple(n for text in options.baseline for n in ([text] if text in names else split_list([text])))
 
 
 def run(options: argparse.Namespace, argv: list[str]) -> int:
@@ -135,7 +159,7 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     with progress_bar(options.quiet) as progress:
         comparison = compare(plan, argv=argv, progress=progress)
         folder = options.out or default_folder(*_names(comparison))
-        path = write_report(comparison, folder)
+        path = write_report(comparison, folder, inputs=files_of(plan))
     print_summary(comparison, quiet=options.quiet)
     print(path)
     return 0
@@ -146,23 +170,30 @@ def _names(comparison: Comparison) -> tuple[str, list[str]]:
     return baseline, [system.name for system in comparison.systems if system.name != baseline]
 
 
-def write_report(comparison: Comparison, folder: str) -> str:
+def files_of(plan: Plan) -> list[str]:
+    """Return the files that a plan reads."""
+    named = [plan.qrels, plan.queries, *plan.scores, *(path for _, path in plan.runs)]
+    return [path for path in named if path is not None]
+
+
+def write_report(comparison: Comparison, folder: str, *, inputs: Sequence[str] = ()) -> str:
     """Write the folder of a comparison and return the path of its page."""
     from rankstats.output import write_folder  # noqa: PLC0415  with the rest
     from rankstats.report import report_files  # noqa: PLC0415  heavy
 
-    written = write_folder(folder, report_files(comparison))
+    written = write_folder(folder, report_files(comparison), inputs=inputs)
     return str(written[0])
 
 
 def print_summary(comparison: Comparison, *, quiet: bool) -> None:
     """Print the verdict first, then the tables unless `quiet`."""
     from rankstats.report import render_terminal  # noqa: PLC0415  heavy
+    from rankstats.report.texts import whole  # noqa: PLC0415  with the rest
     from rankstats.wording import MINUS  # noqa: PLC0415  with the rest
 
     terminal = sys.stdout.isatty()
     if quiet:
-        text = "\n".join(verdict.sentence for verdict in comparison.verdict)
+        text = "\n".join(whole(verdict.sentence) for verdict in comparison.verdict)
     else:
         text = render_terminal(comparison.to_dict(), shutil.get_terminal_size().columns if terminal else None)
     # scripts that read a pipe want the minus of numbers

@@ -49,19 +49,18 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     from rankstats.plan import Plan, override  # noqa: PLC0415  with the rest
 
     require(bool(options.runs and options.qrels), "give judgments and runs: rankstats evaluate --qrels FILE RUN ...")
+    require(options.output != "", "--output names nothing")
+    require(bool(split_list(options.measures)) or not options.measures, "--measures names nothing")
     require(options.format != "parquet" or bool(options.output), "--format parquet needs --output FILE")
-    changes = {
-        "qrels": options.qrels,
-        "runs": tuple((name, str(path)) for name, path in run_names(options.runs)),
-        "measures": split_list(options.measures),
-    }
+    runs = tuple((name, str(path)) for name, path in run_names(options.runs))
+    changes = {"qrels": options.qrels, "runs": runs, "measures": split_list(options.measures)}
     columns = {"query_id": options.query_id, "grade": options.grade}
     plan = policy_changes(override(Plan(), changes, columns=columns), options)
     with progress_bar(options.quiet) as progress:
         evidence = collect(plan, progress=progress)
     content = _content(evidence.scores, options.format, per_query=options.per_query)
     if options.output:
-        print(write_file(options.output, content))
+        print(write_file(options.output, content, inputs=[options.qrels, *(path for _, path in runs)]))
     elif isinstance(content, str):
         sys.stdout.write(content)
     if not options.quiet:
@@ -163,7 +162,7 @@ def _notes(evidence: Evidence) -> list[str]:
         if n:
             notes.append(f"{system} has {count(n, 'query', 'queries')} without judgments; left out")
     if audit["without_relevant"]:
-        notes.append(f"{audit['without_relevant']:,} of {judged} have no relevant document")
+        notes.append(f"{audit['without_relevant']:,} of {judged} without a relevant document")
     for measure, n in evidence.audit["undefined"].items():
         if n:
             notes.append(f"{measure} is undefined on {count(n, 'query', 'queries')}; left out of every system's mean")

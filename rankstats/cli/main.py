@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 from rankstats import __version__
@@ -25,7 +27,22 @@ OK, USAGE, INTERNAL, INTERRUPTED = 0, 2, 4, 130
 
 def run() -> NoReturn:
     """Run the command line of this process and exit with its status."""
-    sys.exit(main(sys.argv[1:]))
+    # a terminated run ends like an interrupted one: nothing half-written stays behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    status = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        _to_nowhere()
+        if status == OK and not isinstance(error, BrokenPipeError):
+            print(f"rankstats: cannot write to the standard output: {error.strerror}", file=sys.stderr)
+            status = USAGE
+    sys.exit(status)
+
+
+def _to_nowhere() -> None:
+    """Point stdout nowhere: Python would complain once more while closing it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,12 +65,15 @@ def main(arguments: Sequence[str]) -> int:
         print(f"rankstats: {error}", file=sys.stderr)
         return USAGE
     except KeyboardInterrupt:
-        print("rankstats: interrupted; nothing was written", file=sys.stderr)
+        print("rankstats: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # the reader has gone; without this Python would complain once more while closing stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _to_nowhere()
         return OK
+    except OSError as error:
+        # files are read and written under errors of our own; what is left is the standard output
+        print(f"rankstats: cannot write to the standard output: {error.strerror}", file=sys.stderr)
+        return USAGE
     except Exception as error:
         if os.environ.get("RANKSTATS_DEBUG"):
             raise
@@ -66,7 +86,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _never_fail_to_print() -> None:
-    """Replace letters that the terminal's or the pipe's encoding lacks; files are always UTF-8."""
+    """Replace letters that the terminal's or the pipe's encoding lacks; a closed stream swallows all."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  it lives as long as the process
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  it lives as long as the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -74,7 +98,7 @@ def _never_fail_to_print() -> None:
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(_overview())
+        print(_overview(), file=sys.stdout if arguments else sys.stderr)
         return OK if arguments else USAGE
     if arguments[0] in ("-V", "--version"):
         print(f"rankstats {__version__}")

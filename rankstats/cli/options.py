@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rankstats.comparison import Progress
     from rankstats.plan import Plan
 
+_LONGEST_NAME = 60
 RUN_HELP = "runs in TREC format (qid Q0 docid rank score tag), plain or compressed, named by the file or as NAME=FILE"
 
 
@@ -97,14 +99,17 @@ def policy_changes(plan: Plan, options: argparse.Namespace) -> Plan:
 
 
 def safe_name(name: str) -> str:
-    """Return a name that can stand in a path.
+    """Return a name that can stand in a path; what had to be changed gets a short digest, so that names stay apart.
 
     Examples
     --------
-    >>> safe_name("a/b c")
-    'a_b_c'
+    >>> safe_name("bm25.v2"), safe_name("a/b c")
+    ('bm25.v2', 'a_b_c-0af99a')
     """
-    return re.sub(r"[^\w.+-]", "_", name).strip(".") or "_"
+    safe = re.sub(r"[^\w.+-]", "_", name).strip(".")[:_LONGEST_NAME]
+    if safe == name:
+        return safe
+    return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 
 def default_folder(baseline: str, systems: Sequence[str]) -> str:

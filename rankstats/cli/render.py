@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from rankstats.errors import InputError
+
 EPILOG = """\
 example:
   rankstats render reports/a-vs-b/report.json --out again"""
@@ -23,5 +25,9 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
 
     report = read_report(options.report)
     folder = options.out or str(Path(options.report).parent)
-    print(write_folder(folder, rendered_files(report), ours=())[0])
+    try:
+        files = rendered_files(report)
+    except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:
+        raise InputError(f"is not a report.json as rankstats writes it ({error!r})", options.report) from error
+    print(write_folder(folder, files, ours=(), inputs=[options.report])[0])
     return 0

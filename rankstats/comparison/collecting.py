@@ -190,6 +190,8 @@ def _weights(
         )
     if (weights < 0).any() or not (weights > 0).any():
         raise PlanError(f"--weights {name}: weights are 0 or more, and at least one is above 0")
+    if (weights > 1e100).any() or (weights[weights > 0] < 1e-100).any():
+        raise PlanError(f"--weights {name}: weights above 0 lie between 1e-100 and 1e100; give them on another scale")
     return np.asarray(weights, dtype=np.float64)
 
 

@@ -62,6 +62,8 @@ def compare_evidence(
     scores = evidence.scores
     if not scores.query_ids:
         raise PlanError("there is no query to compare on")
+    if "all" in scores.query_ids:
+        raise PlanError("a query has the id 'all', which names the mean rows of score files; rename the query")
     primary = primary_measures(plan, scores)
     _check_margins(plan, scores)
     pairs = choose_pairs(plan, scores, scores.measures[primary[0]].name)
@@ -145,7 +147,7 @@ def primary_measures(plan: Plan, scores: Scores) -> tuple[int, ...]:
 def _check_margins(plan: Plan, scores: Scores) -> None:
     names = [info.name for info in scores.measures]
     for measure in plan.margin:
-        if measure not in names:
+        if canonical_name(measure) not in names and measure not in names:
             raise PlanError(
                 f"margin of {measure!r}: it is not among the measures ({', '.join(names)})"
                 + did_you_mean(measure, names)
@@ -168,17 +170,29 @@ def _attributes(plan: Plan, evidence: Evidence) -> tuple[Attribute, ...]:
 
 def _queries(evidence: Evidence, attributes: Sequence[Attribute]) -> tuple[Query, ...]:
     columns = {} if evidence.queries is None else {k: v.tolist() for k, v in evidence.queries.columns.items()}
-    names = {}
-    if evidence.queries is not None:
-        names = {evidence.queries.text: "text", evidence.queries.frequency: "frequency"}
+    names = _attribute_names(evidence)
     rows = []
     for q, query_id in enumerate(evidence.scores.query_ids):
         r = int(evidence.row[q])
-        known: dict[str, Any] = {names.get(k, k): column[r] for k, column in columns.items()} if r >= 0 else {}
+        known: dict[str, Any] = {names[k]: column[r] for k, column in columns.items()} if r >= 0 else {}
         for attribute in attributes:
             known.setdefault(attribute.name, attribute.values[int(attribute.code[q])])
         rows.append(Query(query_id, float(evidence.query_weights[q]), known))
     return tuple(rows)
+
+
+def _attribute_names(evidence: Evidence) -> dict[str, str]:
+    """Names of the columns in the report: the text is called text, the frequency frequency, others as they are."""
+    if evidence.queries is None:
+        return {}
+    roles = {evidence.queries.text: "text", evidence.queries.frequency: "frequency"}
+    roles.pop(None, None)
+    names = {column: roles[column] for column in evidence.queries.columns if column in roles}
+    for column in evidence.queries.columns:
+        if column not in names:
+            # another column that is called text or frequency keeps its values under another name
+            names[column] = f"{column} (column)" if column in names.values() else column
+    return names
 
 
 def _segments(attributes: Sequence[Attribute]) -> tuple[Segment, ...]:

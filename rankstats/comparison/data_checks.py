@@ -19,14 +19,17 @@ _MUCH_UNJUDGED = 0.2
 def missing_queries(findings: Findings) -> Iterator[Warning]:
     """Judged queries that a run does not answer."""
     judged = len(findings.evidence.scores.query_ids)
+    ready_made = findings.evidence.judgments is None
     for system, ids in findings.evidence.audit["queries"]["missing"].items():
         if ids:
             share = len(ids) / judged
+            counted = f"{'one counts' if len(ids) == 1 else f'{len(ids):,} count'} as 0"
+            left_out = f"{len(ids):,} {'is' if len(ids) == 1 else 'are'} left out of all systems' means"
             yield Warning(
                 "missing_queries",
                 "serious" if share > 0.05 else "warning",
-                f"{system} answers {judged - len(ids):,} of {queries(judged)}; the missing "
-                f"{'one counts' if len(ids) == 1 else f'{len(ids):,} count'} as 0.",
+                f"{system} answers {judged - len(ids):,} of {queries(judged)}; "
+                f"the missing {left_out if ready_made else counted}.",
                 system,
             )
 
@@ -34,7 +37,7 @@ def missing_queries(findings: Findings) -> Iterator[Warning]:
 def undefined_scores(findings: Findings) -> Iterator[Warning]:
     """Values that a score file lacks."""
     for system, lacking in findings.evidence.audit["queries"].get("undefined_values", {}).items():
-        if lacking:
+        if lacking and not findings.evidence.audit["queries"]["missing"].get(system):
             yield Warning(
                 "undefined_values",
                 "warning",

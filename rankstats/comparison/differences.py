@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats import stats
+from rankstats.comparison.collecting import canonical_name
 from rankstats.comparison.columns import Block, make_block, make_columns
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.families import Place, place_all
@@ -132,7 +133,7 @@ def _row(
         standard_error=_defined(block.differences.standard_error[c]),
         relative_difference=_defined(block.relative.estimate[c]),
         relative_interval=relative,
-        margin=plan.margin.get(info.name),
+        margin=_margin(plan, info.name),
         test=plan.test,
         estimate=_estimate(tested, c, difference),
         p_value=_defined(tested.p_value[c]),
@@ -167,6 +168,12 @@ def _sizes(block: Block, c: int, *, higher_is_better: bool) -> dict[str, Any]:
         "probability_of_superiority": _defined(superiority),
         "smallest_detectable": _defined(sizes.smallest_detectable[c]),
     }
+
+
+def _margin(plan: Plan, measure: str) -> float | None:
+    """The margin of a measure, under whatever spelling the plan gives it."""
+    found = [size for name, size in plan.margin.items() if measure in (name, canonical_name(name))]
+    return found[0] if found else None
 
 
 def _estimate(tested: Tested, c: int, difference: float | None) -> float | None:

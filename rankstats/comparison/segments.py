@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -130,6 +131,9 @@ def make_attributes(specifications: Sequence[str], data: SegmentData) -> tuple[A
     PlanError
         If a specification is unknown, repeated, or needs a column that is not there.
     """
+    for text in specifications:
+        if not all(part.strip() for part in text.split("+")):
+            raise PlanError(f"--segment {text}: a part is empty")
     names = [_short_name(text) for text in specifications]
     attributes = []
     for text, name in zip(specifications, names, strict=True):
@@ -177,6 +181,11 @@ def _attribute(name: str, specification: str, splits: Sequence[_Split], data: Se
     )
 
 
+def _joined(value: str) -> str:
+    """A value as part of a combined one; a plus sign of its own is held by brackets, so that values stay apart."""
+    return f"({value})" if "+" in value else value
+
+
 def _cross(first: _Split, second: _Split) -> _Split:
     width = len(second.values)
 
@@ -186,7 +195,7 @@ def _cross(first: _Split, second: _Split) -> _Split:
     both = first.table_code is not None and second.table_code is not None
     return _Split(
         name=f"{first.name}+{second.name}",
-        values=tuple(f"{a}+{b}" for a in first.values for b in second.values),
+        values=tuple(f"{_joined(a)}+{_joined(b)}" for a in first.values for b in second.values),
         labels=tuple(f"{a}, {b}" for a in first.labels for b in second.labels),
         table_code=codes(first.table_code, second.table_code)  # type: ignore[arg-type]  # both are arrays here
         if both
@@ -246,6 +255,8 @@ def _cuts(part: str, argument: str, default: tuple[float, ...]) -> tuple[float, 
         cuts = tuple(float(cut) for cut in argument.split(","))
     except ValueError:
         raise PlanError(f"--segment {part}: cuts are numbers, such as {part.split(':', maxsplit=1)[0]}:2,5") from None
+    if not all(math.isfinite(cut) for cut in cuts):
+        raise PlanError(f"--segment {part}: cuts are finite numbers")
     if any(b <= a for a, b in pairwise(cuts)):
         raise PlanError(f"--segment {part}: cuts must rise")
     return cuts
@@ -319,6 +330,8 @@ def popularity_codes(frequency: NDArray[np.float64], cuts: Sequence[float] = _PO
     """
     if (frequency < 0).any():
         raise PlanError("a query's frequency is below 0")
+    if not np.nansum(frequency) > 0:
+        raise PlanError("no query's frequency is above 0, so there is no head and no tail")
     known = ~np.isnan(frequency)
     distinct, inverse, times = np.unique(frequency[known], return_inverse=True, return_counts=True)
     traffic = distinct * times

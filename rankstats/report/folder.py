@@ -62,13 +62,22 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
 
 
+_COLUMNS = ("query_id", "system", "measure", "value", "weight")
+"""Columns of per_query.csv that no attribute may be called."""
+
+
 def per_query_text(report: Mapping[str, Any]) -> str:
     """Return per_query.csv: query_id, system, measure, value, weight, then the attributes."""
     names: list[str] = []
     for query in report["queries"]:
         names += [name for name in query["attributes"] if name not in names]
-    taken = {"query_id", "system", "measure", "value", "weight"}
-    header = [f"{name}_" if name in taken else name for name in names]
+    header: list[str] = []
+    for name in names:
+        taken = {"query_id", "system", "measure", "value", "weight", *header, *names}
+        free = name
+        while free in taken - {name} or (free == name and name in _COLUMNS):
+            free += "_"
+        header.append(free)
     rows = (
         (
             query["query_id"],
@@ -94,13 +103,17 @@ def read_report(path: str | Path) -> dict[str, Any]:
         If the file cannot be read, is not JSON, or is not a report of a known schema version.
     """
     try:
-        report = json.loads(Path(path).read_text(encoding="utf-8"))
+        report = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror}", path) from error
     except UnicodeDecodeError as error:
         raise InputError("is not UTF-8 text; a report.json of rankstats is expected", path) from error
+    except (RecursionError, OverflowError) as error:
+        raise InputError("is nested too deeply; a report.json of rankstats is expected", path) from error
     except json.JSONDecodeError as error:
         raise InputError(f"is not JSON: {error.msg}", path, error.lineno) from error
+    except ValueError as error:
+        raise InputError(f"holds a number that cannot be read: {error}", path) from error
     if not isinstance(report, dict) or report.get("schema_version") != "1" or "differences" not in report:
         raise InputError("is not a report.json of rankstats (schema_version '1')", path)
     return report

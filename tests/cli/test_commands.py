@@ -222,8 +222,13 @@ def test_undefined_values_are_empty_and_left_out_of_means(collection: Path, caps
         ([*COMPARE, "--queries", "queries.tsv", "--weights", "W"], "did you mean 'w'"),
         ([*COMPARE, "--queries", "queries.tsv", "--weights", "kind"], "does not hold numbers only"),
         ([*COMPARE, "--queries", "queries.tsv", "--id", "knd"], "did you mean 'kind'"),
+        ([*COMPARE, "--resamples", "100000000000000"], "is not between 99 and 10,000,000"),
+        ([*COMPARE, "--baseline", "old", "--compare", "all-pairs"], "a baseline has no meaning"),
+        ([*COMPARE, "--measures", ","], "--measures names nothing"),
+        (["compare", "--scores", "s.csv", "--ties", "rank"], "--ties tell how runs are evaluated"),
+        (["evaluate", "--qrels", "q.txt", "old.run", "--output", "old.run"], "is one of the files that are read"),
         ([*COMPARE, "--measures", "AP", "--plan", "margin.toml"], "margin of 'RR': it is not among the measures (AP)"),
-        ([*COMPARE, "--alpha", "1"], "alpha = 1.0 is not between 0 and 0.5"),
+        ([*COMPARE, "--alpha", "1"], "alpha = 1.0 is not between 1e-06 and 0.5"),
         ([*COMPARE, "--plan", "none.toml"], "none.toml: cannot read the plan"),
         (["evaluate", "old.run"], "rankstats evaluate --qrels FILE RUN"),
         (["evaluate", "--qrels", "q.txt", "old.run", "--format", "parquet"], "needs --output FILE"),
@@ -243,6 +248,50 @@ def test_usage_errors_are_one_message_and_write_nothing(
     assert printed.err.startswith("rankstats: ")
     assert "Traceback" not in printed.err
     assert sorted(path.name for path in collection.iterdir()) == before
+
+
+def test_texts_keep_their_column(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"q{i}\twords {i}\tsecret {i}" for i in range(QUERIES)]
+    (collection / "two.tsv").write_text("\n".join(["qid\tquery\ttext", *rows]), encoding="utf-8")
+    assert main([*COMPARE, "--queries", "two.tsv", "--out", "o", "--quiet"]) == 0
+    report = json.loads((collection / "o/report.json").read_text())
+    attributes = {query["query_id"]: query["attributes"] for query in report["queries"]}
+    assert attributes["q7"] == {"text": "words 7", "text (column)": "secret 7"}
+    capsys.readouterr()
+
+
+def test_a_margin_may_be_spelled_as_an_alias(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (collection / "m.toml").write_text('[statistics]\nmargin = { "recip_rank" = 0.9 }\n', encoding="utf-8")
+    assert main([*COMPARE, "--measures", "RR", "--plan", "m.toml", "--out", "o", "--quiet"]) == 0
+    assert "equivalent on RR within ±0.9" in capsys.readouterr().out
+
+
+def test_small_values_are_shown_with_digits(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i},{1e-9 * (i + 1)},{2e-9 * (i + 1)}" for i in range(30)]
+    (collection / "tiny.csv").write_text("\n".join(["query_id,a,b", *rows]), encoding="utf-8")
+    assert main(["compare", "--scores", "tiny.csv", "--out", "o", "--quiet", "--resamples", "499"]) == 0
+    printed = capsys.readouterr().out
+    assert "b is better than a on value by +0.000000016" in printed
+    assert " 0.000" not in printed
+
+
+def test_missing_score_rows_are_said_to_be_left_out(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{i},{s},m,{i % 3}" for i in range(30) for s in "ab" if s == "a" or i < 20]
+    (collection / "long.csv").write_text("\n".join(["query_id,system,measure,value", *rows]), encoding="utf-8")
+    assert main(["compare", "--scores", "long.csv", "--out", "o", "--resamples", "499"]) == 0
+    printed = capsys.readouterr().out
+    assert "b answers 20 of 30 queries; the missing 10 are left out of all systems' means." in printed
+    assert "count as 0" not in printed
+
+
+def test_a_closed_or_full_stdout_is_no_fault_of_ours(collection: Path) -> None:
+    command = [sys.executable, "-m", "rankstats", "evaluate", "--qrels", "q.txt", "old.run", "--quiet"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"rankstats: cannot write to the standard output: No space left on device\n"
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, check=False)
+    assert (closed.returncode, closed.stderr) == (0, b"")
 
 
 def test_letters_that_the_pipe_lacks_are_replaced(collection: Path) -> None:
