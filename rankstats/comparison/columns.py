@@ -70,6 +70,8 @@ class Block:
         The plan's test and those shown beside it, over all columns.
     overall : mapping of str to Tested
         Tests made for the columns of all queries only (the first columns).
+    standard_error : ndarray of float64, shape (c,)
+        Of the mean differences.
     sizes : EffectSizes
         Sizes of all columns.
     relative : RelativeDifference
@@ -85,6 +87,7 @@ class Block:
     system: NDArray[np.float64]
     tested: Mapping[str, Tested]
     overall: Mapping[str, Tested]
+    standard_error: NDArray[np.float64]
     sizes: EffectSizes
     relative: RelativeDifference
     first_id: int
@@ -153,6 +156,7 @@ def make_block(
         system=system,
         tested={test: run_test(test, differences, plan, family_size) for test in tests},
         overall={test: run_test(test, first, plan, family_size[: len(overall)]) for test in extra},
+        standard_error=differences.standard_error,
         sizes=effect_sizes(differences, alpha=plan.alpha),
         relative=relative_difference(baseline, system, evidence.weights if weighted else None, alpha=plan.alpha),
         first_id=first_id,

@@ -126,11 +126,11 @@ def _row(
         segment=column.segment,
         weighting=block.weighting,
         estimand=ESTIMANDS[plan.test] if block.weighting is None else "weighted " + ESTIMANDS[plan.test],
-        n=int(block.differences.n[c]),
+        n=int(block.sizes.n[c]),
         mean_baseline=before,
         mean_system=after,
         difference=difference,
-        standard_error=_defined(block.differences.standard_error[c]),
+        standard_error=_defined(block.standard_error[c]),
         relative_difference=_defined(block.relative.estimate[c]),
         relative_interval=relative,
         margin=_margin(plan, info.name),
@@ -189,7 +189,7 @@ def _smallest_p(block: Block, c: int, place: Place, members: int) -> float | Non
 
 def _detectable(block: Block, c: int, alpha: float, test: str) -> float | None:
     """The mean difference that a paired t test at `alpha` finds with power .8; None where the data cannot say."""
-    error, n = float(block.differences.standard_error[c]), float(block.sizes.n_effective[c])
+    error, n = float(block.standard_error[c]), float(block.sizes.n_effective[c])
     if not error > 0 or n < SMALLEST_VERDICT_N or test in RANK_TESTS:
         return None
     return _defined(stats.detectable_shift(int(n), alpha=alpha) * error)
@@ -223,5 +223,5 @@ def _distributions(block: Block, claims: Sequence[int], plan: Plan) -> tuple[Dis
     return tuple(
         Distribution(block.id(c), tuple(result.edges[k].tolist()), tuple(result.counts[k].tolist()))
         for k, c in enumerate(claims)
-        if block.differences.n[c] > 0
+        if block.sizes.n[c] > 0
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -60,8 +60,7 @@ def _one(
     result = stats.heterogeneity_test(
         differences.within(labelled), attribute.code, resamples=plan.resamples, rng=seed_of(plan, "labels")
     )
-    segments = {v: differences.within(attribute.members(v)) for v in attribute.values if v != NONE}
-    opposite = [_opposite(c, differences, segments) for c in range(len(columns))]
+    opposite = _opposite(differences, attribute)
     return [
         Heterogeneity(
             measure=scores.measures[column.measure].name,
@@ -84,13 +83,16 @@ def _one(
     ]
 
 
-def _opposite(c: int, pooled: Differences, segments: Mapping[str, Differences]) -> tuple[str, ...]:
-    """Segments of enough queries whose difference has the opposite sign of all queries together."""
-    return tuple(
-        value
-        for value, segment in segments.items()
-        if segment.n[c] >= SMALLEST_VERDICT_N and segment.mean[c] * pooled.mean[c] < 0
-    )
+def _opposite(pooled: Differences, attribute: Attribute) -> list[tuple[str, ...]]:
+    """For each column, segments of enough queries whose mean has the opposite sign of all queries together."""
+    sign = np.sign(pooled.mean)
+    found: list[list[str]] = [[] for _ in sign]
+    for value in attribute.values:
+        segment = pooled.within(attribute.members(value))
+        opposite = (segment.n >= SMALLEST_VERDICT_N) & (np.sign(segment.mean) * sign < 0)
+        for c in np.flatnonzero(opposite).tolist() if value != NONE else ():
+            found[c].append(value)
+    return [tuple(values) for values in found]
 
 
 def _defined(value: float) -> float | None:
