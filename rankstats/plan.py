@@ -14,7 +14,12 @@ from rankstats.errors import InputError, PlanError, did_you_mean
 
 SCHEMA_VERSION = "1"
 TESTS = ("randomisation", "bootstrap", "t", "wilcoxon", "sign")
-CORRECTIONS = ("auto", "bootstrap-max-t", "bonferroni", "holm", "hochberg", "hommel", "bh", "by", "none")
+CORRECTIONS = (
+    *("auto", "bootstrap-max-t", "max-t", "max-t-stepdown", "tukey"),
+    *("bonferroni", "sidak", "holm", "hochberg", "hommel", "bh", "by", "none"),
+)
+JOINT_CORRECTIONS = ("bootstrap-max-t", "max-t", "max-t-stepdown", "tukey")
+"""Corrections that resample all members of a family together; they are about means."""
 SMALLEST_ALPHA = 1e-6
 MOST_RESAMPLES = 10_000_000
 COMPARE = ("baseline", "all-pairs", "best")
@@ -128,9 +133,11 @@ class Plan:
             )
         if self.baselines and self.compare != "baseline":
             raise PlanError(f"a baseline has no meaning where compare is {self.compare!r}; leave one of them out")
-        if self.test in RANK_TESTS and (self.columns.weight or self.correction == "bootstrap-max-t"):
-            what = "weights" if self.columns.weight else "correction 'bootstrap-max-t'"
+        if self.test in RANK_TESTS and (self.columns.weight or self.correction in JOINT_CORRECTIONS):
+            what = "weights" if self.columns.weight else f"correction {self.correction!r}"
             raise PlanError(f"test {self.test!r} is not about the mean and knows no {what}; use 'randomisation'")
+        if self.correction == "tukey" and self.compare != "all-pairs":
+            raise PlanError("correction 'tukey' is for all pairs of systems; use it with compare 'all-pairs'")
         if self.seed < 0:
             raise PlanError(f"seed = {self.seed} is below 0")
         for measure, margin in self.margin.items():

@@ -163,7 +163,7 @@ def check_pair(ours: Difference, expected: dict[str, str], tolerance: float) -> 
         assert abs(sum(interval.ends) / 2 - ends.sum() / 2) <= 0.15 * width
 
 
-@pytest.mark.parametrize("folder", ["ir/dl-hard-passage", "ir/trec-web-2012", "recsys/ml-latest-small-2016"])
+@pytest.mark.parametrize("folder", [*COLLECTIONS, "querylog/zzquerylog"])
 def test_wilcoxon_equals_scipy_on_the_same_rounded_differences(folder: str) -> None:
     place = shared(f"data/{folder}")
     for measure in expected_tests(place):

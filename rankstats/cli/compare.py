@@ -84,6 +84,13 @@ def _add_statistics(parser: argparse.ArgumentParser) -> None:
         choices=CORRECTIONS,
         help="for the confirmatory family (default auto: bootstrap max-T, Bonferroni with weights or few differences)",
     )
+    group.add_argument(
+        "--margin",
+        metavar="MEASURE=SIZE",
+        action="append",
+        default=[],
+        help="difference that does not matter: makes the verdict 'equivalent' possible; repeatable",
+    )
     group.add_argument("--alpha", type=float, metavar="LEVEL", help="default 0.05")
     group.add_argument("--resamples", type=int, metavar="N", help="sign patterns and bootstrap samples, default 10000")
     group.add_argument("--seed", type=int, metavar="N", help="default 0")
@@ -112,6 +119,7 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "alpha": options.alpha,
         "resamples": options.resamples,
         "seed": options.seed,
+        "margin": _margins(options.margin),
         "title": options.title,
     }
     columns = {
@@ -133,6 +141,18 @@ def make_plan(options: argparse.Namespace) -> Plan:
     useless = [flag for flag, value in _FOR_RUNS.items() if plan.scores and getattr(options, value) is not None]
     require(not useless, f"{' and '.join(useless)} tell how runs are evaluated; ready-made --scores are not")
     return plan
+
+
+def _margins(texts: Sequence[str]) -> dict[str, float]:
+    margins = {}
+    for text in texts:
+        measure, separator, size = text.rpartition("=")
+        try:
+            margins[measure.strip()] = float(size)
+        except ValueError:
+            separator = ""
+        require(bool(separator), f"--margin {text}: write MEASURE=SIZE, such as nDCG@10=0.01")
+    return margins
 
 
 _FOR_RUNS = {

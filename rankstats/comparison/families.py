@@ -12,7 +12,7 @@ from rankstats import stats
 from rankstats.comparison.columns import Block, Column, make_block
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.result import Family, Interval, OtherCorrection
-from rankstats.comparison.significance import Corrected, chosen_correction, correct, other_corrections
+from rankstats.comparison.significance import Corrected, chosen_correction, correct, correct_tukey, other_corrections
 from rankstats.plan import Plan
 
 CONFIRMATORY, PLAIN, EXPLORATORY, DIAGNOSTIC = "confirmatory", "plain", "exploratory", "diagnostic"
@@ -90,7 +90,12 @@ def _claims(
     chosen = np.arange(len(wide.columns)) if plan.compare == "best" else np.asarray(members)
     tested, family = wide.tested[plan.test].select(chosen), wide.differences.select(chosen)
     correction = chosen_correction(plan, family)
-    corrected = correct(correction, tested, family, plan)
+    if correction == "tukey":
+        measures = dict.fromkeys(block.columns[c].measure for c in claims)
+        values = [evidence.scores.values[:, :, m] for m in measures]
+        corrected = correct_tukey(tested, values, None if block.weighting is None else evidence.weights, plan)
+    else:
+        corrected = correct(correction, tested, family, plan)
     others = other_corrections(correction, tested, family, plan)
     rank = {int(column): k for k, column in enumerate(chosen)}
     places = {

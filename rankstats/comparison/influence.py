@@ -42,7 +42,7 @@ def carried_claims(
     rows : sequence of Difference
         The same claims as rows; their correction is kept.
     """
-    if len(claims) > _MOST_CLAIMS:
+    if len(claims) > _MOST_CLAIMS or plan.correction == "tukey":
         return ()
     family = block.differences.select(np.asarray(claims))
     adjusted: dict[int, NDArray[np.float64]] = {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from rankstats import stats
 from rankstats.comparison.result import Interval
 from rankstats.conventions import RANK_TESTS
+from rankstats.errors import PlanError
 from rankstats.plan import Plan
 from rankstats.stats import Differences
 from rankstats.stats.classical import agreeing_ends
@@ -30,6 +32,8 @@ METHODS = {
     "wilcoxon": "inverted signed-rank test (Hodges–Lehmann)",
     "sign": "order statistics of the median",
     "bootstrap-max-t": "bootstrap max-T",
+    "max-t": "sign-flip max-T",
+    "tukey": "randomised Tukey",
 }
 """How the interval of each test and correction is made."""
 
@@ -247,9 +251,65 @@ def correct(correction: str, tested: Tested, family: Differences, plan: Plan) ->
     if correction == "bootstrap-max-t":
         own = _max_t(bonferroni, family, plan)
         return Corrected(correction, tested.level, *stats.not_tighter(own, plain), METHODS[correction])
+    if correction == "sidak":
+        own = _sidak(tested, family, plan)
+        return Corrected(correction, tested.level, *stats.not_tighter(own, plain), f"{METHODS[tested.test]}, Šidák")
+    if correction == "max-t":
+        flips = _joint_flips(family, plan)
+        own = (flips.p_adjusted, flips.adjusted_low, flips.adjusted_high)
+        return Corrected(correction, tested.level, *stats.not_tighter(own, plain), METHODS[correction])
+    adjusted = (
+        _joint_flips(family, plan).p_stepdown
+        if correction == "max-t-stepdown"
+        else stats.adjust(tested.p_value, correction)
+    )
     nothing = np.full(family.n_columns, np.nan)
-    p_adjusted = np.fmax(tested.p_value, stats.adjust(tested.p_value, correction))
-    return Corrected(correction, tested.level, p_adjusted, nothing, nothing, "")
+    return Corrected(correction, tested.level, np.fmax(tested.p_value, adjusted), nothing, nothing, "")
+
+
+def _joint_flips(family: Differences, plan: Plan) -> stats.FlipMaxTResult:
+    return stats.flip_max_t(family, alpha=plan.alpha, resamples=plan.resamples, rng=seed_of(plan, "sign flips"))
+
+
+def _sidak(tested: Tested, family: Differences, plan: Plan) -> tuple[Floats, Floats, Floats]:
+    """Šidák's p, and the interval of the same test at the level that it leaves to one member."""
+    members = family.n_columns
+    p_adjusted = stats.adjust(tested.p_value, "sidak")
+    strict = replace(plan, alpha=-math.expm1(math.log1p(-plan.alpha) / members))
+    own = run_test(tested.test, family, strict, np.ones(members, dtype=np.int64))
+    # the two levels round differently; p decides
+    low, high = agreeing_ends(p_adjusted <= plan.alpha, own.estimate, own.low, own.high)
+    absent = np.isnan(own.low)
+    return p_adjusted, np.where(absent, np.nan, low), np.where(absent, np.nan, high)
+
+
+def correct_tukey(tested: Tested, values: Sequence[Floats], weights: Floats | None, plan: Plan) -> Corrected:
+    """Correct all pairs of systems by the randomised Tukey test: systems permuted within queries.
+
+    Parameters
+    ----------
+    tested : Tested
+        The pairs in the order (0, 1), (0, 2) … of one measure.
+    values : sequence of one ndarray of float64, shape (Q, S)
+        The measure's values.
+    weights : ndarray of float64, shape (Q,), or None
+        Query weights.
+    plan : Plan
+        Level, resamples and seed.
+
+    Raises
+    ------
+    PlanError
+        If the family holds more than one measure: the range of means is that of one.
+    """
+    if len(values) != 1:
+        raise PlanError("correction 'tukey' is for one primary measure; name one with --primary")
+    result = stats.randomised_tukey(
+        values[0], weights, alpha=plan.alpha, resamples=plan.resamples, rng=seed_of(plan, "max-T")
+    )
+    own = (result.p_adjusted, result.adjusted_low, result.adjusted_high)
+    plain = (tested.p_value, tested.low, tested.high)
+    return Corrected("tukey", tested.level, *stats.not_tighter(own, plain), METHODS["tukey"])
 
 
 def _max_t(bonferroni: tuple[Floats, Floats, Floats], family: Differences, plan: Plan) -> tuple[Floats, Floats, Floats]:

@@ -222,6 +222,7 @@ def test_undefined_values_are_empty_and_left_out_of_means(collection: Path, caps
         ([*COMPARE, "--queries", "queries.tsv", "--weights", "W"], "did you mean 'w'"),
         ([*COMPARE, "--queries", "queries.tsv", "--weights", "kind"], "does not hold numbers only"),
         ([*COMPARE, "--queries", "queries.tsv", "--id", "knd"], "did you mean 'kind'"),
+        ([*COMPARE, "--margin", "0.1"], "write MEASURE=SIZE"),
         ([*COMPARE, "--resamples", "100000000000000"], "is not between 99 and 10,000,000"),
         ([*COMPARE, "--baseline", "old", "--compare", "all-pairs"], "a baseline has no meaning"),
         ([*COMPARE, "--measures", ","], "--measures names nothing"),
@@ -264,6 +265,8 @@ def test_a_margin_may_be_spelled_as_an_alias(collection: Path, capsys: pytest.Ca
     (collection / "m.toml").write_text('[statistics]\nmargin = { "recip_rank" = 0.9 }\n', encoding="utf-8")
     assert main([*COMPARE, "--measures", "RR", "--plan", "m.toml", "--out", "o", "--quiet"]) == 0
     assert "equivalent on RR within ±0.9" in capsys.readouterr().out
+    assert main([*COMPARE, "--measures", "RR", "--margin", "MRR=0.8", "--out", "o", "--quiet"]) == 0
+    assert "equivalent on RR within ±0.8" in capsys.readouterr().out
 
 
 def test_small_values_are_shown_with_digits(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from rankstats.comparison import Evidence, compare_evidence
 from rankstats.comparison.result import Comparison, Difference
+from rankstats.comparison.significance import seed_of
 from rankstats.errors import PlanError
 from rankstats.plan import Columns, Plan
+from rankstats.stats import randomised_tukey
 from tests.comparison.made import evidence_of
 
 QUICK = Plan(resamples=499)
@@ -59,7 +61,7 @@ def check_consistency(comparison: Comparison, alpha: float) -> None:
         pairs += [(o.correction, o.p_adjusted, o.adjusted_interval) for o in row.also_adjusted]
         for correction, p, interval in pairs:
             assert p >= row.p_value
-            if correction in ("bootstrap-max-t", "bonferroni", "none"):
+            if correction in ("bootstrap-max-t", "max-t", "tukey", "bonferroni", "sidak", "none"):
                 assert (p <= alpha) == (interval is not None and interval.leaves_out_zero()), (correction, row)
             else:
                 assert interval is None
@@ -76,7 +78,9 @@ def check_consistency(comparison: Comparison, alpha: float) -> None:
     levels=st.sampled_from([0, 1, 2, 5]),
     weighted=st.booleans(),
     test=st.sampled_from(["randomisation", "bootstrap", "t"]),
-    correction=st.sampled_from(["auto", "bootstrap-max-t", "bonferroni", "holm", "bh", "none"]),
+    correction=st.sampled_from(
+        ["auto", "bootstrap-max-t", "max-t", "max-t-stepdown", "bonferroni", "sidak", "holm", "bh", "none"]
+    ),
     alpha=st.sampled_from([0.05, 0.01, 0.2]),
     resamples=st.sampled_from([99, 199, 1000]),
 )
@@ -89,6 +93,44 @@ def test_p_and_interval_never_contradict_each_other(
     plan = Plan(test=test, correction=correction, alpha=alpha, resamples=resamples, segments=("kind",), seed=seed)
     evidence = evidence_of(values, weights=weights, columns={"kind": kind})
     check_consistency(compare_evidence(evidence, plan), alpha)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(3, 60),
+    s=st.integers(2, 4),
+    levels=st.sampled_from([0, 2]),
+    weighted=st.booleans(),
+)
+def test_tukey_covers_all_pairs_consistently(seed: int, n: int, s: int, levels: int, weighted: bool) -> None:
+    weights = np.random.default_rng(seed).integers(1, 9, n) if weighted else None
+    plan = Plan(correction="tukey", compare="all-pairs", resamples=499, seed=seed)
+    comparison = compare_evidence(evidence_of(made(seed, n, s, 1, levels=levels), weights=weights), plan)
+    check_consistency(comparison, 0.05)
+    assert comparison.families[0].correction == ("none" if s == 2 else "tukey")
+
+
+def test_tukey_equals_the_test_of_the_values() -> None:
+    values = made(19, 40, 4, 1)
+    plan = Plan(correction="tukey", compare="all-pairs", resamples=999)
+    rows = compare_evidence(evidence_of(values), plan).differences
+    direct = randomised_tukey(values[:, :, 0], resamples=999, rng=seed_of(plan, "max-T"))
+    for row, p in zip(rows, direct.p_adjusted.tolist(), strict=True):
+        assert row.p_adjusted == max(p, row.p_value or 0)
+    with pytest.raises(PlanError, match="for all pairs of systems"):
+        Plan(correction="tukey")
+    with pytest.raises(PlanError, match="for one primary measure"):
+        compare_evidence(evidence_of(made(20, 20)), replace(plan, primary=("m0", "m1")))
+
+
+def test_stepping_down_never_raises_p() -> None:
+    evidence = evidence_of(made(21, 40, 5, 1))
+    single = compare_evidence(evidence, replace(QUICK, correction="max-t")).differences
+    stepped = compare_evidence(evidence, replace(QUICK, correction="max-t-stepdown")).differences
+    for one, other in zip(single, stepped, strict=True):
+        assert (one.p_value or 0) <= (other.p_adjusted or 0) <= (one.p_adjusted or 0)
+        assert other.adjusted_interval is None
 
 
 def numbers(row: Difference) -> tuple[object, ...]:
