@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rankstats.comparison.result import Difference, Interval, Verdict
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.tables import MeasureInfo
-from rankstats.wording import count, decimals_for, interval, p_statement, percent, signed
+from rankstats.wording import count, decimals_for, interval, number, p_statement, percent, signed
 
 
 def outcome_of(row: Difference, alpha: float) -> str:
@@ -150,4 +150,4 @@ def _can_show(row: Difference, n: str) -> str:
     if row.detectable_in_family is None:
         return n
     decimals = decimals_for(row.detectable_in_family)
-    return f"{n} can show differences of {row.detectable_in_family:.{decimals}f} or more, 4 times in 5"
+    return f"{n} can show differences of {number(row.detectable_in_family, decimals)} or more, 4 times in 5"

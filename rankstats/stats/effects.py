@@ -10,7 +10,7 @@ from scipy import special
 
 from rankstats.stats.classical import agreeing_ends
 from rankstats.stats.differences import Differences, paired_differences
-from rankstats.stats.exact_sums import to_grid
+from rankstats.stats.exact_sums import power_of_two_at_least, to_grid
 from rankstats.stats.power import detectable_shift
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import check_alpha
@@ -185,11 +185,14 @@ def relative_difference(
     before = np.asarray(baseline, dtype=np.float64).reshape(difference.n_rows, -1)
     before = np.broadcast_to(before, difference.present.shape)
     level = paired_differences(np.zeros(before.shape), np.where(difference.present, before, np.nan), weights)
-    mean, base, n = difference.mean, level.mean, difference.n
+    n = difference.n
+    # products of four means would leave the range of floats at 1e77: a power of two changes no digit
+    scale = power_of_two_at_least(np.nan_to_num(np.maximum(np.abs(difference.mean), np.abs(level.mean))))
+    mean, base = difference.mean / scale, level.mean / scale
     t_squared = special.stdtrit(np.maximum(n - 1, 1), alpha / 2) ** 2
-    of_mean = t_squared * difference.standard_error**2
-    of_base = t_squared * level.standard_error**2
-    shared = t_squared * covariance_of_means(difference, level)
+    of_mean = t_squared * (difference.standard_error / scale) ** 2
+    of_base = t_squared * (level.standard_error / scale) ** 2
+    shared = t_squared * (covariance_of_means(difference, level) / scale / scale)
     leading = base**2 - of_base
     defined = (n > 1) & (leading > 0)
     leading = np.where(defined, leading, np.nan)

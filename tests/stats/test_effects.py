@@ -144,3 +144,13 @@ def test_relative_interval_leaves_out_zero_exactly_when_t_is_significant(case: C
 def test_messages(call: object, message: str) -> None:
     with pytest.raises(RankstatsError, match=message):
         call()  # type: ignore[operator]  # parametrised lambdas
+
+
+def test_relative_differences_of_very_large_and_very_small_values() -> None:
+    rng = np.random.default_rng(0)
+    baseline, system = rng.random(30) + 1, rng.random(30) + 1.2
+    plain = relative_difference(baseline, system)
+    for scale in (1e99, 1e-99):
+        scaled = relative_difference(baseline * scale, system * scale)
+        for name in ("estimate", "low", "high"):
+            assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-7)
