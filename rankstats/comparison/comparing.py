@@ -74,6 +74,7 @@ def compare_evidence(
     verdicts = make_verdicts(analysis.confirmatory, {info.name: info for info in scores.measures}, plan.alpha)
     warnings = _warnings(evidence, plan, analysis, verdicts, attributes)
     shown = extreme_queries(scores, pairs, primary)
+    to_judge = documents_to_judge(evidence.hits, scores, pairs, evidence.query_weights) if evidence.hits else ()
     report("report", 0.95)
     return Comparison(
         title=plan.title or _title(scores, pairs),
@@ -94,11 +95,11 @@ def compare_evidence(
         distributions=analysis.distributions,
         heterogeneity=analysis.heterogeneity,
         agreement=make_agreement(scores, evidence.hits, pairs),
-        audit=evidence.audit,
+        audit={**evidence.audit, "to_judge": len(to_judge)},
         warnings=warnings,
         verdict=verdicts,
         reproduction=_reproduction(evidence, plan, tuple(scores.measures[m].name for m in primary), argv),
-        to_judge=documents_to_judge(evidence.hits, scores, pairs, evidence.query_weights) if evidence.hits else (),
+        to_judge=to_judge,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankstats import wording
-from rankstats.report.blocks import Block, Cell, Column, Section, Table
+from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
 from rankstats.report.rows import share_text
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
@@ -38,9 +38,24 @@ def health(source: Source) -> Section:
     by_system = _system_table(source)
     if by_system:
         blocks.append(by_system)
+    remark = _files_remark(source)
+    if remark:
+        blocks.append(Paragraph(remark, small=True))
     if source.report["experiment"]:
         blocks += _experiment_tables(source.report["experiment"])
     return Section("health", "Data health", tuple(blocks))
+
+
+def _files_remark(source: Source) -> str:
+    """Say which files beside the page take a reader further."""
+    unjudged = source.report["audit"].get("to_judge")
+    if not unjudged:
+        return ""
+    named = wording.count(unjudged, "document")
+    return (
+        f"to_judge.tsv beside this page lists the {named} of the top 10 that nobody judged, the most decisive first: "
+        "they count as not relevant, so judging them is the way to settle a close verdict."
+    )
 
 
 def _query_facts(source: Source) -> list[Fact]:
