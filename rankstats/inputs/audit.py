@@ -30,6 +30,8 @@ class ReadAudit:
         Rows of the query ``all`` in score files: means, not values of a query.
     undefined : int
         Empty cells of score files.
+    notes : tuple of str
+        What was decided of columns and could surprise, each a sentence.
     """
 
     sources: tuple[Source, ...]
@@ -39,12 +41,13 @@ class ReadAudit:
     duplicates: int = 0
     mean_rows: int = 0
     undefined: int = 0
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts by name, and the sources as dictionaries with name, sha256 and bytes."""
-        counts = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sources"}
+        """Return the counts by name, the notes, and the sources as dictionaries with name, sha256 and bytes."""
+        counts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("sources", "notes")}
         sources = [{"name": s.name, "sha256": s.sha256, "bytes": s.size} for s in self.sources]
-        return {"sources": sources, **counts}
+        return {"sources": sources, **counts, "notes": list(self.notes)}
 
 
 @dataclass(frozen=True, slots=True)

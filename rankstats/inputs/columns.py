@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from rankstats.errors import InputError, did_you_mean
+from rankstats.inputs.quoting import listed, quoted
 
 if TYPE_CHECKING:
     from rankstats.inputs.table_file import TableFile
@@ -32,6 +33,18 @@ def folded(name: str) -> str:
     'query_id'
     """
     return re.sub(r"[-\s]+", "_", name.strip().casefold())
+
+
+def present(known: Sequence[str], columns: Sequence[str], taken: Collection[str] = ()) -> list[str]:
+    """Return the columns that have one of the known names and are not taken, in the order of the known names.
+
+    Examples
+    --------
+    >>> present(("query", "text"), ["Text", "query ", "kind"])
+    ['query ', 'Text']
+    """
+    by_folded = {folded(column): column for column in reversed(columns) if column not in taken}
+    return [by_folded[name] for name in known if name in by_folded]
 
 
 class ColumnNames:
@@ -76,8 +89,7 @@ class ColumnNames:
         """Return the named column, or else the first of the known names that is there and not taken, or None."""
         if named is not None:
             return self.named(option, named)
-        by_folded = {folded(name): name for name in reversed(self._names) if name not in taken}
-        return next((by_folded[name] for name in names if name in by_folded), None)
+        return next(iter(present(names, self._names, taken)), None)
 
     def named(self, option: str, name: str) -> str:
         """Return a column that must be there."""
@@ -90,7 +102,7 @@ class ColumnNames:
         found = [name for name in self._names if folded(name) in known and name not in taken]
         if len(found) > 1:
             way_out = f"choose one with {option}" if option else "rename the ones that are not"
-            raise self._error(f"{' and '.join(map(repr, found))} may each be the {what} column; {way_out}")
+            raise self._error(f"{' and '.join(map(quoted, found))} may each be the {what} column; {way_out}")
         return found[0] if found else None
 
     def _missing(self, what: str, option: str, named: str | None) -> InputError:
@@ -98,7 +110,7 @@ class ColumnNames:
         return self._error(f"no {what} column{unknown}; name it with {option} (there are {self._list()})")
 
     def _list(self) -> str:
-        return ", ".join(self._names)
+        return listed(self._names)
 
     def _error(self, problem: str) -> InputError:
         return self._table.file.error(problem)

@@ -17,7 +17,8 @@ import pyarrow.csv
 
 from rankstats.inputs.columns import folded
 from rankstats.inputs.fields import with_newlines
-from rankstats.inputs.files import StoredFile
+from rankstats.inputs.files import LARGE, StoredFile, arrow_stream
+from rankstats.inputs.quoting import listed, quoted
 from rankstats.inputs.table_file import TableFile
 
 BLOCK_BYTES = 1 << 22
@@ -76,7 +77,7 @@ def read_delimited(file: StoredFile, headerless: Sequence[str] | None) -> TableF
         return next(itertools.islice(records, row + (headerless is None), None))[0]
 
     columns = {
-        name: pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], pa.string())
+        name: pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, pa.string())
         for name, column in zip(names, table.columns, strict=True)
     }
     return TableFile(file, columns, line_of, _count_blank(data, delimiter))
@@ -120,7 +121,7 @@ def _header(file: StoredFile, data: bytes, delimiter: str) -> tuple[list[str], i
     names = [cell.strip() or f"column {i}" for i, cell in enumerate(cells, 1)]
     for name in names:
         if names.count(name) > 1:
-            raise file.error(f"two columns are named {name!r}; rename one", line)
+            raise file.error(f"two columns are named {quoted(name)}; rename one", line)
     return names, _offset_after(data, line + sum(cell.count("\n") for cell in cells))
 
 
@@ -135,11 +136,10 @@ def _offset_after(data: bytes, lines: int) -> int:
 
 
 def _parse(data: bytes, delimiter: str, names: Sequence[str], quoted: bool) -> pa.Table | None:
-    stream: Any = pa.BufferReader(data)
     try:
         return pa.csv.read_csv(
-            stream,
-            pa.csv.ReadOptions(column_names=list(names), block_size=BLOCK_BYTES),
+            arrow_stream(data),
+            pa.csv.ReadOptions(column_names=list(names), block_size=BLOCK_BYTES, use_threads=len(data) >= LARGE),
             pa.csv.ParseOptions(
                 delimiter=delimiter,
                 quote_char='"' if quoted else False,
@@ -172,7 +172,7 @@ def _from_records(file: StoredFile, data: bytes, delimiter: str, names: Sequence
 
 
 def _wrong_width(record: Sequence[str], names: Sequence[str], delimiter: str) -> str:
-    problem = f"{len(record)} cell{'s' * (len(record) != 1)} where {len(names)} are expected ({', '.join(names)})"
+    problem = f"{len(record)} cell{'s' * (len(record) != 1)} where {len(names)} are expected ({listed(names)})"
     if delimiter == "\t" and any(cell.startswith('"') for cell in record):
         problem += "; quotes do not enclose cells in a tab-separated file, so write it as CSV"
     return problem

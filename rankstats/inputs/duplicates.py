@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from rankstats.tables.arrow_arrays import arrow_of
+
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _ODD_TOO = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
@@ -37,11 +39,11 @@ def repeated_rows(query: NDArray[np.int32], doc_ids: pa.ChunkedArray[Any]) -> li
     rows = _rows_with_shared_hash(hashes)
     if not len(rows):
         return []
-    candidates = pa.concat_arrays(doc_ids.take(rows).chunks)
+    candidates = pa.concat_arrays(doc_ids.take(arrow_of(rows)).chunks)
     hashes = _hashes_of_all(candidates) ^ (query[rows].astype(np.uint64) * _ODD_TOO)
     again = _rows_with_shared_hash(hashes)
     groups: dict[tuple[int, str], list[int]] = {}
-    documents: list[Any] = candidates.take(again).to_pylist()
+    documents: list[Any] = candidates.take(arrow_of(again)).to_pylist()
     for row, number, document in zip(rows[again].tolist(), query[rows[again]].tolist(), documents, strict=True):
         groups.setdefault((number, document), []).append(row)
     return sorted((group for group in groups.values() if len(group) > 1), key=lambda group: group[1])

@@ -7,7 +7,6 @@ to name the line; so the common case costs little and the message is exact.
 
 from __future__ import annotations
 
-import mmap
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,9 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from rankstats.inputs.files import StoredFile
+from rankstats.inputs.files import LARGE, Contents, StoredFile, arrow_stream
+from rankstats.inputs.quoting import quoted
+from rankstats.tables.arrow_arrays import values_of
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """A decimal number; no NaN, no infinity, no hexadecimal or grouped digits."""
@@ -28,8 +29,6 @@ SCAN_BYTES = 1 << 18  # fits in the second-level cache
 _WHITE_BYTES = b" \t\n\r\v\f"
 _IS_WHITE = np.isin(np.arange(256), np.frombuffer(_WHITE_BYTES, np.uint8))
 _SPACE, _TAB, _NEWLINE = 32, 9, 10
-
-Contents = bytes | mmap.mmap
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,10 @@ class Layout:
         Positions of the ids.
     numbers : tuple of int
         Positions of the numbers to read.
+    other_width, other_number : int
+        Fields of the file that is taken for this one by mistake, and where such a file has a number.
+    other_hint : str
+        What messages say then.
     """
 
     kind: str
@@ -53,6 +56,9 @@ class Layout:
     query: int
     document: int
     numbers: tuple[int, ...]
+    other_width: int
+    other_number: int
+    other_hint: str
 
     @property
     def expected(self) -> str:
@@ -176,11 +182,10 @@ def _parse(data: Contents, separator: bytes, layout: Layout) -> pa.Table | None:
     numbers = [str(i) for i in layout.numbers]
     types = {query: pa.dictionary(pa.int32(), pa.string()), document: pa.string()}
     types |= {number: pa.float64() for number in numbers}
-    stream: Any = pa.BufferReader(pa.py_buffer(data))
     try:
         table = pa.csv.read_csv(
-            stream,
-            pa.csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES),
+            arrow_stream(data),
+            pa.csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES, use_threads=len(data) >= LARGE),
             pa.csv.ParseOptions(delimiter=separator.decode(), quote_char=False, double_quote=False),
             pa.csv.ConvertOptions(
                 column_types=types,
@@ -191,18 +196,18 @@ def _parse(data: Contents, separator: bytes, layout: Layout) -> pa.Table | None:
         )
     except pa.ArrowInvalid:
         return None
-    finite = all(np.isfinite(table.column(number).to_numpy()).all() for number in numbers)
+    finite = all(np.isfinite(values_of(table.column(number))).all() for number in numbers)
     return table if finite else None
 
 
 def _columns(table: pa.Table, layout: Layout, blank_lines: int) -> Columns:
     query: Any = table.column(0).unify_dictionaries()
-    codes = [chunk.indices.to_numpy() for chunk in query.chunks]
+    codes = [values_of(chunk.indices) for chunk in query.chunks]
     return Columns(
         query_ids=tuple(query.chunk(0).dictionary.to_pylist()),
         query=np.concatenate(codes).astype(np.int32, copy=False),
         doc_ids=table.column(1),
-        numbers=tuple(table.column(2 + i).to_numpy() for i in range(len(layout.numbers))),
+        numbers=tuple(values_of(table.column(2 + i)) for i in range(len(layout.numbers))),
         blank_lines=blank_lines,
     )
 
@@ -260,7 +265,7 @@ def _walk(file: StoredFile, data: bytes, layout: Layout) -> Columns:
     numbers: list[list[float]] = [[] for _ in layout.numbers]
     last = 0
     for row, (line, content) in enumerate(_rows(data)):
-        fields = _fields(file, line, content, layout)
+        fields = _fields(file, line, content, layout, row)
         for column, position in zip(numbers, layout.numbers, strict=True):
             column.append(_number(file, line, fields[position], layout.names[position], _header_hint(layout, row)))
         query.append(codes.setdefault(_text(file, line, fields[layout.query]), len(codes)))
@@ -275,7 +280,7 @@ def _walk(file: StoredFile, data: bytes, layout: Layout) -> Columns:
     )
 
 
-def _fields(file: StoredFile, line: int, content: bytes, layout: Layout) -> list[bytes]:
+def _fields(file: StoredFile, line: int, content: bytes, layout: Layout, row: int) -> list[bytes]:
     fields = content.split()
     if len(fields) == len(layout.names):
         return fields
@@ -285,7 +290,13 @@ def _fields(file: StoredFile, line: int, content: bytes, layout: Layout) -> list
     count = f"{len(fields)} field{'s' * (len(fields) != 1)}"
     if len(at_tabs) not in (1, len(fields)):
         count += f" ({len(at_tabs)} at tabs)"
-    raise file.error(f"{count} {layout.expected}", line)
+    hint = f"; {layout.other_hint}" if row == 0 and _is_other(fields, layout) else ""
+    raise file.error(f"{count} {layout.expected}{hint}", line)
+
+
+def _is_other(fields: list[bytes], layout: Layout) -> bool:
+    number = fields[layout.other_number].decode("utf-8", "replace") if len(fields) == layout.other_width else ""
+    return NUMBER.fullmatch(number) is not None
 
 
 def _number(file: StoredFile, line: int, field: bytes, name: str, hint: str) -> float:
@@ -293,12 +304,12 @@ def _number(file: StoredFile, line: int, field: bytes, name: str, hint: str) -> 
     if NUMBER.fullmatch(text):
         if np.isfinite(value := float(text)):
             return value
-        raise file.error(f"{name} {text!r} is too large", line)
+        raise file.error(f"{name} {quoted(text)} is too large", line)
     if re.fullmatch(r"[+-]?(?:nan|inf|infinity)", text, re.IGNORECASE):
-        raise file.error(f"{name} {text!r} is not a finite number", line)
+        raise file.error(f"{name} {quoted(text)} is not a finite number", line)
     if NUMBER.fullmatch(text.replace(",", ".")):
         hint = "; write a decimal point"
-    raise file.error(f"{name} {text!r} is not a number{hint}", line)
+    raise file.error(f"{name} {quoted(text)} is not a number{hint}", line)
 
 
 def _header_hint(layout: Layout, row: int) -> str:
@@ -309,4 +320,4 @@ def _text(file: StoredFile, line: int, field: bytes) -> str:
     try:
         return field.decode()
     except UnicodeDecodeError:
-        raise file.error(f"{field!r} is not UTF-8 text; save the file as UTF-8", line) from None
+        raise file.error(f"{quoted(field)} is not UTF-8 text; save the file as UTF-8", line) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import lzma
@@ -16,10 +17,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from rankstats.errors import InputError
+from rankstats.inputs.quoting import LONGEST, printable
 from rankstats.tables.judgments import Source
 
+_SAMPLE_BYTES = 4096
 LARGE = 1 << 20
 """Files of at least this many bytes are mapped instead of copied, and digested while they are parsed."""
+
+Contents = bytes | mmap.mmap
 
 
 class StoredFile:
@@ -33,7 +38,7 @@ class StoredFile:
     Attributes
     ----------
     path : str
-        The path as given.
+        The path as given; bytes of it that are not UTF-8 are escaped.
     view : bytes or mmap
         The contents, decompressed, without a byte order mark; a large file is mapped, not copied.
 
@@ -44,7 +49,7 @@ class StoredFile:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = str(path)
+        self.path = printable(path)
         stored = _read(Path(path), self.path)
         self._size = len(stored)
         self._data: bytes | None = None
@@ -75,7 +80,18 @@ class StoredFile:
         return InputError(problem, self.path, line)
 
 
-def _read(path: Path, name: str) -> bytes | mmap.mmap:
+def arrow_stream(data: Contents) -> pa.BufferReader:
+    """Return a stream over a copy of `data` that Arrow owns.
+
+    A thread of Arrow may drop the last reference to what it reads while Python ends, and letting go of Python's memory
+    is then fatal.
+    """
+    buffer = pa.allocate_buffer(len(data))
+    memoryview(buffer).cast("B")[:] = data
+    return pa.BufferReader(buffer)
+
+
+def _read(path: Path, name: str) -> Contents:
     try:
         with path.open("rb") as file:
             if path.is_file() and path.stat().st_size >= LARGE:
@@ -86,40 +102,62 @@ def _read(path: Path, name: str) -> bytes | mmap.mmap:
     except IsADirectoryError:
         raise InputError("is a folder; name a file", name) from None
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            name = f"{name[:LONGEST]}…"
         raise InputError(f"cannot be read ({error.strerror or error})", name) from None
+    except ValueError as error:  # a NUL, or half a surrogate pair
+        raise InputError(f"is no path of a file ({error})", name) from None
 
 
 def _zstd(stored: bytes) -> bytes:
-    with pa.CompressedInputStream(pa.BufferReader(stored), "zstd") as stream:
+    with pa.CompressedInputStream(arrow_stream(stored), "zstd") as stream:
         return bytes(stream.read())
 
 
 _COMPRESSIONS: tuple[tuple[bytes, str, Callable[[bytes], bytes]], ...] = (
-    (b"\x1f\x8b", "gzip", gzip.decompress),
-    (b"BZh", "bzip2", bz2.decompress),
-    (b"\xfd7zXZ\x00", "xz", lzma.decompress),
-    (b"\x28\xb5\x2f\xfd", "zstd", _zstd),
+    (rb"\x1f\x8b", "gzip", gzip.decompress),
+    (rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)", "bzip2", bz2.decompress),
+    (rb"\xfd7zXZ\x00", "xz", lzma.decompress),
+    (rb"\x28\xb5\x2f\xfd", "zstd", _zstd),
 )
+_MOST_TIMES = 2
 
 
-def _decompressed(stored: bytes | mmap.mmap, name: str) -> bytes | mmap.mmap:
-    start = stored[:8]
-    for magic, kind, decompress in _COMPRESSIONS:
-        if start.startswith(magic):
-            try:
-                return decompress(bytes(stored))
-            except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
-                raise InputError(f"is a damaged {kind} file ({error}); make or fetch it again", name) from None
-    if start.startswith(b"PK\x03\x04"):
-        raise InputError("is a zip archive; unpack it first", name)
+def _decompressed(stored: Contents, name: str) -> Contents:
+    for times in range(_MOST_TIMES + 1):
+        start = stored[:16]
+        if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+            raise InputError("is a zip archive; unpack it first", name)
+        found = next((of for of in _COMPRESSIONS if re.match(of[0], start)), None)
+        if found is None:
+            return stored
+        _, kind, decompress = found
+        if times == _MOST_TIMES:
+            raise InputError(f"is compressed more than {_MOST_TIMES} times; unpack it first", name)
+        try:
+            stored = decompress(bytes(stored))
+        except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
+            raise InputError(f"is a damaged {kind} file ({error}); make or fetch it again", name) from None
     return stored
 
 
-def _without_mark(data: bytes | mmap.mmap, name: str) -> bytes | mmap.mmap:
+def _without_mark(data: Contents, name: str) -> Contents:
     if data[:3] == b"\xef\xbb\xbf":
         data = data[3:]
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise InputError("is in UTF-16; save it as UTF-8", name)
-    if not re.search(rb"\S", data):
-        raise InputError("the file is empty", name)
+    wide = _wide_encoding(data[:_SAMPLE_BYTES])
+    if wide:
+        raise InputError(f"{wide}; save it as UTF-8", name)
+    if not re.search(rb"[^\s\0]", data):
+        raise InputError("the file is empty" + " (NUL bytes only)" * (data[:1] == b"\0"), name)
     return data
+
+
+def _wide_encoding(start: bytes) -> str:
+    """Say whether a file begins like UTF-16 or UTF-32, with a mark or with a NUL in every character."""
+    if start[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        return "is in UTF-32"
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "is in UTF-16"
+    if start[:4] == b"PAR1" or not len(start) / 4 < start.count(0) < len(start):
+        return ""
+    return f"looks like UTF-{32 if start.count(0) > len(start) / 2 else 16}"

@@ -19,11 +19,22 @@ from rankstats.inputs.delimited import cells_of, first_line, has_known_name
 from rankstats.inputs.fields import NUMBER, Columns, Layout, lines_of_rows, read_columns, with_newlines
 from rankstats.inputs.files import StoredFile
 from rankstats.inputs.formats import is_json, is_parquet, read_table
+from rankstats.inputs.quoting import quoted
 from rankstats.inputs.runs import columns_of_dict
 from rankstats.inputs.table_file import TableFile
+from rankstats.tables.arrow_arrays import arrow_of, values_of
 from rankstats.tables.judgments import Judgments, Source
 
-_QRELS = Layout("a qrels file", ("qid", "iter", "docid", "grade"), query=0, document=2, numbers=(3,))
+_QRELS = Layout(
+    "a qrels file",
+    ("qid", "iter", "docid", "grade"),
+    query=0,
+    document=2,
+    numbers=(3,),
+    other_width=6,
+    other_number=4,
+    other_hint="this looks like a run; are --qrels and the run swapped?",
+)
 
 
 def read_judgments(
@@ -139,7 +150,7 @@ def _from_table(
     grade = table.numbers(grade_name, empty_is_error=True)
     columns = Columns(
         tuple(query.dictionary.to_pylist()),
-        query.indices.to_numpy().astype(np.int32),
+        values_of(query.indices).astype(np.int32),
         pa.chunked_array([table.ids(doc_name)]),
         (grade,),
         table.blank_lines,
@@ -197,11 +208,11 @@ def _sorted(columns: Columns, source: Source) -> tuple[Judgments, NDArray[np.int
     code = np.array([position[query_id] for query_id in columns.query_ids], np.int32)[columns.query]
     doc_ids = columns.doc_ids.combine_chunks()
     if isinstance(doc_ids, pa.ChunkedArray):  # what older pyarrow returns
-        doc_ids = pa.concat_arrays(doc_ids.chunks) if doc_ids.num_chunks else pa.array([], pa.string())
-    table = pa.table({"query": pa.array(code), "document": doc_ids, "grade": pa.array(columns.numbers[0])})
+        doc_ids = pa.concat_arrays(doc_ids.chunks) if doc_ids.num_chunks else pa.nulls(0, pa.string())
+    table = pa.table({"query": arrow_of(code), "document": doc_ids, "grade": arrow_of(columns.numbers[0])})
     keys: Any = [(name, "ascending") for name in table.column_names]
     order = pc.sort_indices(table, sort_keys=keys)
-    rows = order.to_numpy().astype(np.int64)
+    rows = values_of(order).astype(np.int64)
     query = code[rows]
     offsets = np.searchsorted(query, np.arange(len(ids) + 1)).astype(np.int64)
     return Judgments(tuple(ids), query, doc_ids.take(order), columns.numbers[0][rows], offsets, source), rows
@@ -211,7 +222,7 @@ def _repeats(judgments: Judgments) -> NDArray[np.bool_]:
     """Return which rows have query and document of the row before."""
     repeats = np.zeros(len(judgments.query), bool)
     if len(repeats) > 1:
-        same = pc.equal(judgments.doc_ids[1:], judgments.doc_ids[:-1]).to_numpy(zero_copy_only=False)
+        same = values_of(pc.equal(judgments.doc_ids[1:], judgments.doc_ids[:-1]))
         repeats[1:] = same & (judgments.query[1:] == judgments.query[:-1])
     return repeats
 
@@ -231,7 +242,7 @@ def _raise_for_repeat(
     at = int(np.flatnonzero(order == first)[0])
     query_id, doc_id = judgments.query_ids[judgments.query[at]], judgments.doc_ids[at].as_py()
     raise error_at(
-        f"document {doc_id!r} of query {query_id!r} is judged twice, first in {place(first)}; remove one, "
+        f"document {quoted(doc_id)} of query {quoted(query_id)} is judged twice, first in {place(first)}; remove one, "
         "or set duplicate_judgments = 'max' or 'mean'",
         second,
     )
@@ -247,5 +258,5 @@ def _merged(judgments: Judgments, repeats: NDArray[np.bool_], policy: str) -> Ju
     query = judgments.query[starts]
     offsets = np.searchsorted(query, np.arange(judgments.n_queries + 1)).astype(np.int64)
     duplicates = int(np.count_nonzero(np.diff(starts, append=len(repeats)) > 1))
-    doc_ids = judgments.doc_ids.take(starts)
+    doc_ids = judgments.doc_ids.take(arrow_of(starts))
     return Judgments(judgments.query_ids, query, doc_ids, grade, offsets, judgments.source, duplicates)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rankstats.errors import InputError
+from rankstats.inputs.quoting import LONGEST, printable, quoted
 
 COMPRESSION_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 FORMAT_ENDINGS = (".run", ".txt", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet", ".eval")
@@ -26,7 +27,7 @@ def run_name(argument: str | Path) -> tuple[str, Path]:
     Raises
     ------
     InputError
-        If the name or the file of ``NAME=FILE`` is empty.
+        If the name or the file of ``NAME=FILE`` is empty, or the name is not UTF-8 text.
 
     Examples
     --------
@@ -35,14 +36,14 @@ def run_name(argument: str | Path) -> tuple[str, Path]:
     >>> run_name("prod=runs/a.run")[0]
     'prod'
     """
-    if isinstance(argument, Path) or "=" not in argument or Path(argument).exists():
+    if isinstance(argument, Path) or "=" not in argument or _exists(argument):
         return _name_of_file(Path(argument)), Path(argument)
     name, _, file = argument.partition("=")
     if "/" in name or "\\" in name:
         return _name_of_file(Path(argument)), Path(argument)
     if not name.strip() or not file:
-        raise InputError(f"{argument!r} is not of the form NAME=FILE")
-    return name.strip(), Path(file)
+        raise InputError(f"{quoted(argument)} is not of the form NAME=FILE")
+    return _checked(name.strip(), str(argument)), Path(file)
 
 
 def run_names(arguments: Iterable[str | Path]) -> list[tuple[str, Path]]:
@@ -63,7 +64,7 @@ def run_names(arguments: Iterable[str | Path]) -> list[tuple[str, Path]]:
         name, path = run_name(argument)
         if name in runs:
             raise InputError(
-                f"two runs are named {name!r} ({runs[name]} and {path}); give one of them a name of its own, "
+                f"two runs are named {quoted(name)} ({runs[name]} and {path}); give one of them a name of its own, "
                 f"such as {name}-2={path}"
             )
         runs[name] = path
@@ -77,4 +78,20 @@ def _name_of_file(path: Path) -> str:
             if name.lower().endswith(ending) and len(name) > len(ending):
                 name = name[: -len(ending)]
                 break
+    return _checked(name, path.name)
+
+
+def _checked(name: str, given: str) -> str:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = printable(given)[:LONGEST]
+        raise InputError(f"'{shown}' is not UTF-8 text, so it names no run; give a name, as in NAME=FILE") from None
     return name
+
+
+def _exists(argument: str) -> bool:
+    try:
+        return Path(argument).exists()
+    except (OSError, ValueError):  # too long for a path, or no path at all
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from rankstats.inputs.delimited import cells_of, delimiter_of, first_line
 from rankstats.inputs.fields import NUMBER, with_newlines
 from rankstats.inputs.files import StoredFile
 from rankstats.inputs.formats import is_json, is_parquet, read_table
+from rankstats.inputs.frequency import frequencies, guessed_frequency
+from rankstats.inputs.quoting import quoted
 from rankstats.inputs.table_file import TableFile
 from rankstats.tables.scores import Queries
 
@@ -21,18 +24,23 @@ _HEADERLESS = ("query_id", "text")
 
 
 def read_queries(
-    path: str | Path, *, id_column: str | None = None, text: str | None = None, frequency: str | None = None
+    path: str | Path,
+    *,
+    id_column: str | None = None,
+    text: str | None = None,
+    frequency: str | None = None,
+    numeric: Collection[str] = (),
 ) -> Read[Queries]:
     r"""Read a query table: TSV, CSV, JSON lines or Parquet, recognised by its content, plain or compressed.
 
-    The first row of a TSV or CSV file is a header row when no cell of it is a number and one of them is a known or a
-    given column name; with two columns, the first cell must be a known name or one of them a given one. Without a
-    header row there must be two columns: query_id and text.
+    The first row of a TSV or CSV file is a header row when one of its cells is a given column name, or a known one.
+    Where a cell is a number, or there are two cells, a known name counts in the first cell only; of two cells, neither
+    may be a number then. Without a header row there must be two columns: query_id and text.
 
     The id is query_id, qid, id, _id, topic … or else query, query_text (the text is the id). The text is query, text,
     query_text, title or question; the frequency is frequency, freq, count, clicks, total_clicks, searches, traffic or
-    volume, if it holds a number: the first of each list that is there. Capitals, hyphens and spaces in names do not
-    matter.
+    volume: the first of each list that is there, for the frequency the first whose cells are meant as numbers.
+    Capitals, hyphens and spaces in names do not matter.
 
     Parameters
     ----------
@@ -42,18 +50,22 @@ def read_queries(
         The query id column; a table with a header must have it.
     text, frequency : str, optional
         The columns of text and frequency.
+    numeric : collection of str, optional
+        Columns that must be numbers, whatever they look like: weights. A name that the table does not have is ignored.
 
     Returns
     -------
     Read of Queries
         The table in the order of the file, and the audit. Columns in which every cell that is not empty is a number are
-        float64 (NaN where empty), the others hold str or None. The text column is always text.
+        float64 (NaN where empty), the others hold str or None. Whole numbers with leading zeros (007), with more than
+        15 digits, and -0 are ids: one of them makes the whole column text. The text column is always text.
 
     Raises
     ------
     InputError
         With file and line: two rows of one id, an empty id, a row with a wrong number of cells, a frequency that is
-        not a finite number of at least 0. With the file: a column that is missing or ambiguous.
+        not a number from 0 to 1e100, a cell of a `numeric` column that is not a finite number. With the file: a column
+        that is missing or ambiguous.
 
     Examples
     --------
@@ -76,15 +88,17 @@ def read_queries(
     text = text if text == query_id else names.optional(TEXT_NAMES, "--text", text, {query_id})
     if text is None and folded(query_id) in TEXT_ID_NAMES:
         text = query_id
+    notes: tuple[str, ...] = ()
     if frequency is None:
-        guess = names.optional(FREQUENCY_NAMES, "--frequency", None, {query_id, text or ""})
-        frequency = guess if guess and table.has_number(guess) else None
+        frequency, notes = guessed_frequency(table, table.names, {query_id, text or ""})
     frequency = frequency and names.named("--frequency", frequency)
-    queries = queries_of_table(table, query_id, text, frequency)
-    return Read(queries, ReadAudit((file.source(),), len(table), table.blank_lines))
+    queries = queries_of_table(table, query_id, text, frequency, numeric)
+    return Read(queries, ReadAudit((file.source(),), len(table), table.blank_lines, notes=notes))
 
 
-def queries_of_table(table: TableFile, query_id: str, text: str | None, frequency: str | None) -> Queries:
+def queries_of_table(
+    table: TableFile, query_id: str, text: str | None, frequency: str | None, numeric: Collection[str] = ()
+) -> Queries:
     """Make the query table of a table whose columns are known; a text that is the id is a column too."""
     ids = table.id_list(query_id)
     _check_distinct(table, ids)
@@ -93,7 +107,9 @@ def queries_of_table(table: TableFile, query_id: str, text: str | None, frequenc
         if name == text:
             columns[name] = np.array(table.texts(name).to_pylist(), object)
         elif name == frequency:
-            columns[name] = _frequencies(table, name)
+            columns[name] = frequencies(table, name)
+        elif name in numeric and name != query_id:
+            columns[name] = table.numbers(name)
         elif name != query_id:
             columns[name] = table.numbers_or_texts(name)
     return Queries(tuple(ids), columns, text, frequency)
@@ -106,12 +122,13 @@ def _has_header(file: StoredFile, named: list[str]) -> bool:
     cells = cells_of(first)
     known = {folded(name) for name in (*ID_NAMES, *TEXT_ID_NAMES, *TEXT_NAMES, *FREQUENCY_NAMES, *named)}
     is_known = [folded(cell) in known for cell in cells]
-    if any(NUMBER.fullmatch(cell) for cell in cells):
-        has_header = False
+    holds_number = any(NUMBER.fullmatch(cell) for cell in cells)
+    if any(cell in named for cell in cells):
+        has_header = True
     elif len(cells) == len(_HEADERLESS):
-        has_header = is_known[0] or any(cell in named for cell in cells)
+        has_header = is_known[0] and not holds_number
     else:
-        has_header = any(is_known)
+        has_header = is_known[0] if holds_number else any(is_known)
     if not has_header and len(cells) != len(_HEADERLESS):
         kind = {"\t": "tab", ",": "comma", ";": "semicolon", None: "tab or comma"}[delimiter_of(first)]
         if first[:1] in (b"[", b"<"):
@@ -128,12 +145,6 @@ def _check_distinct(table: TableFile, ids: list[str]) -> None:
     for row, query_id in enumerate(ids):
         first = rows.setdefault(query_id, row)
         if first != row:
-            raise table.error(f"query {query_id!r} is listed twice, first in {table.place(first)}; remove one", row)
-
-
-def _frequencies(table: TableFile, name: str) -> NDArray[np.float64]:
-    values = table.numbers(name)
-    if (values < 0).any():
-        row = int(np.argmax(values < 0))
-        raise table.error(f"{name} {values[row]:g} is below 0", row)
-    return values
+            raise table.error(
+                f"query {quoted(query_id)} is listed twice, first in {table.place(first)}; remove one", row
+            )

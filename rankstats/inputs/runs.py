@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,21 @@ from rankstats.inputs.audit import Read, ReadAudit
 from rankstats.inputs.duplicates import repeated_rows
 from rankstats.inputs.fields import Columns, Layout, lines_of_rows, read_columns
 from rankstats.inputs.files import StoredFile
+from rankstats.inputs.quoting import quoted
 from rankstats.tables.judgments import Source
 from rankstats.tables.ranking import Ranking
 
-_NAMES = ("qid", "Q0", "docid", "rank", "score", "tag")
-_RUN = Layout("a TREC run", _NAMES, query=0, document=2, numbers=(4,))
-_RUN_WITH_RANK = Layout("a TREC run", _NAMES, query=0, document=2, numbers=(4, 3))
+_RUN = Layout(
+    "a TREC run",
+    ("qid", "Q0", "docid", "rank", "score", "tag"),
+    query=0,
+    document=2,
+    numbers=(4,),
+    other_width=4,
+    other_number=3,
+    other_hint="this looks like qrels; are --qrels and the run swapped?",
+)
+_RUN_WITH_RANK = replace(_RUN, numbers=(4, 3))
 
 
 def read_run(path: str | Path, name: str, policies: Policies) -> Read[Ranking]:
@@ -121,7 +131,8 @@ def _numbers_of_dict(values: Mapping[str, Mapping[str, float]], what: str) -> ND
             except (TypeError, ValueError):
                 number = float("nan")
             if not np.isfinite(number):
-                raise InputError(f"{what} {value!r} of query {query_id!r}, document {doc_id!r} is not a finite number")
+                place = f"query {quoted(query_id)}, document {quoted(doc_id)}"
+                raise InputError(f"{what} {quoted(value)} of {place} is not a finite number")
             numbers.append(number)
     return np.array(numbers, np.float64)
 
@@ -136,8 +147,8 @@ def _settled(file: StoredFile, columns: Columns, policy: str) -> tuple[NDArray[n
         line, other = lines_of_rows(file.view, (second, first))
         query_id, doc_id = columns.query_ids[columns.query[first]], columns.doc_ids[first].as_py()
         raise file.error(
-            f"document {doc_id!r} is listed twice for query {query_id!r}, first in line {other}; remove one, "
-            "or set duplicate_documents = 'first' or 'best'",
+            f"document {quoted(doc_id)} is listed twice for query {quoted(query_id)}, first in line {other}; "
+            "remove one, or set duplicate_documents = 'first' or 'best'",
             line,
         )
     score = columns.numbers[0]

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.errors import InputError
+from rankstats.inputs.quoting import plain, quoted
+from rankstats.inputs.table_file import LARGEST
 
 if TYPE_CHECKING:
     from rankstats.inputs.files import StoredFile
@@ -64,8 +66,19 @@ class ScoreRows:
         measures: Sequence[str],
         values: NDArray[np.float64],
     ) -> None:
-        """Take up the rows of a table; those of the query ``all`` are counted and left out."""
+        """Take up the rows of a table; those of the query ``all`` are counted and left out.
+
+        Raises
+        ------
+        InputError
+            If the magnitude of a value is beyond 1e100.
+        """
         kept = np.array([query != MEAN_QUERY for query in queries], bool)
+        huge = kept & (np.abs(values) > LARGEST)
+        if huge.any():
+            row = int(np.argmax(huge))
+            what = f"{plain(measures[row])} of system {quoted(systems[row])} for query {quoted(queries[row])}"
+            raise table.error(f"{what} is {values[row]:g}, beyond {LARGEST:g}; give it on another scale", row)
         self.mean_rows += int(np.count_nonzero(~kept))
         rows = np.flatnonzero(kept)
         positions = rows.tolist()
@@ -121,8 +134,8 @@ class ScoreRows:
         query, system, measure = np.concatenate(self._codes, axis=1)[:, order[at]].tolist()
         where = other.place(other_row) if other.file is table.file else f"{other.file.path}, {other.place(other_row)}"
         raise table.error(
-            f"{list(self._measures)[measure]} of system {list(self._systems)[system]!r} for query "
-            f"{list(self._queries)[query]!r} is listed twice, first in {where}; remove one",
+            f"{plain(list(self._measures)[measure])} of system {quoted(list(self._systems)[system])} for query "
+            f"{quoted(list(self._queries)[query])} is listed twice, first in {where}; remove one",
             row,
         )
 

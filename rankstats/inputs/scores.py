@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from rankstats.inputs.fields import NUMBER, with_newlines
 from rankstats.inputs.files import StoredFile
 from rankstats.inputs.formats import is_json, is_parquet, read_table
 from rankstats.inputs.names import run_name
+from rankstats.inputs.quoting import listed, quoted
 from rankstats.inputs.score_rows import ScoreRows
 from rankstats.inputs.table_file import TableFile
 from rankstats.inputs.trec_eval_output import read_trec_eval
@@ -45,7 +46,11 @@ class ScoresInput:
 
 
 def read_scores(
-    paths: str | Path | Iterable[str | Path], *, measures: Sequence[str] | None = None, id_column: str | None = None
+    paths: str | Path | Iterable[str | Path],
+    *,
+    measures: Sequence[str] | None = None,
+    id_column: str | None = None,
+    numeric: Collection[str] = (),
 ) -> Read[ScoresInput]:
     r"""Read per-query scores.
 
@@ -63,6 +68,8 @@ def read_scores(
         The name of the measure of wide tables, if it is one name; without it the measure is called ``value``.
     id_column : str, optional
         The query id column; used where a table has it.
+    numeric : collection of str, optional
+        Attributes that must be numbers, whatever they look like: weights.
 
     Returns
     -------
@@ -72,8 +79,9 @@ def read_scores(
     Raises
     ------
     InputError
-        With file and line: a value that is not a finite number, two values of one query, system and measure, two
-        values of one attribute of a query, an empty id. With the file: a missing column, no row of a query.
+        With file and line: a value that is not a finite number or beyond 1e100, two values of one query, system and
+        measure, two values of one attribute of a query, an empty id. With the file: a missing column, no row of a
+        query.
 
     Examples
     --------
@@ -88,7 +96,7 @@ def read_scores(
     if not arguments:
         raise InputError("no score file is named")
     rows = ScoreRows()
-    attributes = Attributes()
+    attributes = Attributes(numeric)
     files = []
     for argument in arguments:
         name, path = run_name(argument)
@@ -108,6 +116,7 @@ def read_scores(
         comment_lines=rows.comment_lines,
         mean_rows=rows.mean_rows,
         undefined=rows.undefined,
+        notes=tuple(attributes.notes),
     )
     return Read(ScoresInput(scores, attributes.queries(query_ids), rows.missing()), audit)
 
@@ -115,9 +124,14 @@ def read_scores(
 def _is_table(file: StoredFile, id_column: str | None) -> bool:
     if is_parquet(file) or is_json(file):
         return True
-    cells = cells_of(first_line(with_newlines(file.data)))
+    first = first_line(with_newlines(file.data))
+    cells = cells_of(first)
     known = [*ID_NAMES, *TEXT_ID_NAMES, *([id_column] if id_column else [])]
-    return has_known_name(cells, known) and not any(NUMBER.fullmatch(cell) for cell in cells)
+    if not any(NUMBER.fullmatch(cell) for cell in cells):
+        return has_known_name(cells, known)
+    # systems may be called 1 and 2; but trec_eval may have a query called 'id', and so may a table without a header
+    named_by_number = all(cell.isdecimal() for cell in cells if NUMBER.fullmatch(cell))
+    return has_known_name(cells[:1], known) and (named_by_number or cells[0] == id_column)
 
 
 def _read_table(
@@ -133,7 +147,7 @@ def _read_table(
         attributes.add(table, ids, others)
     elif measure and value:
         raise table.file.error(f"has columns {measure} and {value} but no column system; add one")
-    elif system and not _is_numeric(table, system):
+    elif system and (len(set(ids)) < len(ids) or not _is_numeric(table, system)):
         _read_measures(table, ids, query_name, system, rows)
     else:
         _read_wide(table, ids, query_name, _only_name(table.file, measures), rows)
@@ -152,27 +166,35 @@ def _only_name(file: StoredFile, measures: Sequence[str] | None) -> str:
         return "value"
     if len(measures) > 1:
         raise file.error(
-            f"is a wide table, which holds one measure, but {len(measures)} are named ({', '.join(measures)}); "
+            f"is a wide table, which holds one measure, but {len(measures)} are named ({listed(measures)}); "
             "name one, or give a long table (query_id, system, measure, value)"
         )
     return measures[0]
 
 
 def _read_long(table: TableFile, ids: list[str], names: tuple[str, str, str], rows: ScoreRows) -> None:
-    system, measure, value = names
-    rows.add(table, ids, table.id_list(system), table.id_list(measure), table.numbers(value))
+    systems, measures = table.id_list(names[0]), table.id_list(names[1])
+    rows.add(table, ids, systems, measures, table.numbers(names[2], label=_label(ids, systems)))
 
 
 def _read_measures(table: TableFile, ids: list[str], query_name: str, system: str, rows: ScoreRows) -> None:
     systems = table.id_list(system)
     for name in table.names:
         if name not in (query_name, system):
-            rows.add(table, ids, systems, [name] * len(ids), table.numbers(name))
+            rows.add(table, ids, systems, [name] * len(ids), table.numbers(name, label=_label(ids, systems)))
 
 
 def _read_wide(table: TableFile, ids: list[str], query_name: str, measure: str, rows: ScoreRows) -> None:
-    systems = [name for name in table.names if name != query_name]
-    if not systems:
+    names = [name for name in table.names if name != query_name]
+    if not names:
         raise table.file.error("has a query id column and no other; a wide table has one column a system")
-    for name in systems:
-        rows.add(table, ids, [name] * len(ids), [measure] * len(ids), table.numbers(name))
+    for name in names:
+        systems = [name] * len(ids)
+        rows.add(table, ids, systems, [measure] * len(ids), table.numbers(name, label=_label(ids, systems)))
+
+
+def _label(ids: Sequence[str], systems: Sequence[str]) -> Callable[[int], str]:
+    def label(row: int) -> str:
+        return f"system {quoted(systems[row])}, query {quoted(ids[row])}"
+
+    return label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +14,30 @@ from numpy.typing import NDArray
 from rankstats.errors import InputError
 from rankstats.inputs.fields import NUMBER
 from rankstats.inputs.files import StoredFile
+from rankstats.inputs.quoting import quoted
+from rankstats.tables.arrow_arrays import floats_of, is_valid, values_of
 
-_EMPTY = pa.scalar("")
+LARGEST = 1e100
+"""The largest magnitude of a value: squares, products and sums of such values stay finite."""
+
+_NONE: Any = pa.nulls(1, pa.string())[0]
+_EMPTY: Any = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(bytes(8)), pa.py_buffer(b"")])[0]
 _NUMBER_CELLS = rf"^(?:{NUMBER.pattern})$"
+_ID_CELLS = r"^[+-]?(?:0[0-9]|[0-9]{16})|^-0$"
+"""Numbers that lose something as float64: leading zeros, digits beyond the fifteenth before the point, a sign of 0."""
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:[,.'’_\s]\d{3})+")
+
+
+def is_plain_number(text: str) -> bool:
+    """Return whether a text is a finite number that float64 holds without loss of an id's digits.
+
+    Examples
+    --------
+    >>> [is_plain_number(text) for text in ("7", "0.50", "-1e5", "007", "1234567890123456", "-0", "x")]
+    [True, True, True, False, False, False, False]
+    """
+    is_number = NUMBER.fullmatch(text) is not None and re.match(_ID_CELLS, text) is None
+    return is_number and bool(np.isfinite(float(text)))
 
 
 class TableFile:
@@ -66,7 +88,7 @@ class TableFile:
     def ids(self, name: str) -> pa.Array[Any]:
         """Return a column of ids as text; an empty cell is an error."""
         texts: Any = pc.utf8_trim_whitespace(self.texts(name))
-        empty = pc.fill_null(pc.equal(texts, _EMPTY), True).to_numpy(zero_copy_only=False)
+        empty = ~is_valid(texts) | values_of(pc.equal(texts, _EMPTY))
         if empty.any():
             raise self.error(f"{name} is empty", int(np.argmax(empty)))
         trimmed: pa.Array[Any] = texts
@@ -80,17 +102,22 @@ class TableFile:
         """Return a column as text, null where a cell is empty."""
         column: Any = self.columns[name]
         if pa.types.is_string(column.type):
-            texts: pa.Array[Any] = pc.if_else(pc.equal(column, _EMPTY), None, column)
-            return texts
-        return pa.array([None if number is None else _decimal(number) for number in column.to_pylist()], pa.string())
+            return _without_empty(column)
+        return pa.array([_decimal(number) for number in column.to_pylist()], pa.string())
 
-    def numbers(self, name: str, *, empty_is_error: bool = False) -> NDArray[np.float64]:
-        """Return a column of finite numbers, NaN where a cell is empty; anything else is an error."""
+    def numbers(
+        self, name: str, *, empty_is_error: bool = False, label: Callable[[int], str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return a column of finite numbers, NaN where a cell is empty; anything else is an error.
+
+        `label` says in the error what the row is about.
+        """
         values, bad = self._numbers(name)
         wrong = bad | np.isnan(values) if empty_is_error else bad
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise self.error(_number_problem(name, self.columns[name][row].as_py()), row)
+            problem = _number_problem(name, self.columns[name][row].as_py())
+            raise self.error(problem + (f" ({label(row)})" if label else ""), row)
         return values
 
     def has_number(self, name: str) -> bool:
@@ -98,34 +125,59 @@ class TableFile:
         return bool((~np.isnan(self._numbers(name)[0])).any())
 
     def numbers_or_texts(self, name: str) -> NDArray[Any]:
-        """Return float64 where every cell that is not empty is a number, else an object array of str and None."""
+        """Return float64 where every cell that is not empty is a plain number, else an object array of str and None.
+
+        Whole numbers with leading zeros or more than 15 digits, and -0, are not plain: they are ids, which as float64
+        would fall together.
+        """
         values, bad = self._numbers(name)
         if bad.any() or np.isnan(values).all():
             return np.array(self.texts(name).to_pylist(), object)
+        if self._holds_ids(name):
+            return np.array(self.trimmed(name).to_pylist(), object)
         return values
+
+    def trimmed(self, name: str) -> pa.Array[Any]:
+        """Return a column as text without white space at its ends, null where nothing is left."""
+        return _without_empty(pc.utf8_trim_whitespace(self.texts(name)))
+
+    def _holds_ids(self, name: str) -> bool:
+        if not pa.types.is_string(self.columns[name].type):
+            return False
+        trimmed: Any = self.trimmed(name)
+        return bool((values_of(pc.match_substring_regex(trimmed, _ID_CELLS)) & is_valid(trimmed)).any())
 
     def _numbers(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the numbers of a column (NaN where empty) and which cells are no finite numbers."""
         column: Any = self.columns[name]
         if not pa.types.is_string(column.type):
-            values = column.to_numpy(zero_copy_only=False).astype(np.float64)
+            values = floats_of(column)
             return values, np.isinf(values)
-        trimmed: Any = pc.utf8_trim_whitespace(column)
-        trimmed = pc.if_else(pc.equal(trimmed, _EMPTY), None, trimmed)
+        trimmed: Any = self.trimmed(name)
         fits: Any = pc.match_substring_regex(trimmed, _NUMBER_CELLS)
-        plain: Any = pc.if_else(fits, pc.replace_substring_regex(trimmed, r"^\+", ""), None)
-        values = pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
-        is_number = pc.fill_null(fits, True).to_numpy(zero_copy_only=False)
+        plain: Any = pc.if_else(fits, pc.replace_substring_regex(trimmed, r"^\+", ""), _NONE)
+        values = floats_of(pc.cast(plain, pa.float64()))
+        is_number = values_of(fits) | ~is_valid(trimmed)
         return values, ~is_number | np.isinf(values)
 
 
+def _without_empty(column: Any) -> pa.Array[Any]:
+    texts: pa.Array[Any] = pc.if_else(pc.equal(column, _EMPTY), _NONE, column)
+    return texts
+
+
 def _number_problem(name: str, cell: Any) -> str:
-    if cell is None or not str(cell).strip():
+    text = "" if cell is None else str(cell).strip()
+    if not text:
         return f"{name} is empty"
-    if NUMBER.fullmatch(str(cell).replace(",", ".").strip()) and "," in str(cell):
-        return f"{name} {cell!r} is not a number; write a decimal point"
-    return f"{name} {cell!r} is not a finite number"
+    if _GROUPED.fullmatch(text):
+        return f"{name} {quoted(cell)} is not a number; leave out separators of thousands, and write a decimal point"
+    if "," in text and NUMBER.fullmatch(text.replace(",", ".")):
+        return f"{name} {quoted(cell)} is not a number; write a decimal point"
+    return f"{name} {quoted(cell)} is not a finite number"
 
 
-def _decimal(number: float) -> str:
+def _decimal(number: float | None) -> str | None:
+    if number is None or np.isnan(number):
+        return None
     return str(int(number)) if float(number).is_integer() else repr(number)

@@ -7,6 +7,7 @@ import numpy as np
 from rankstats.errors import InputError
 from rankstats.inputs.fields import NUMBER
 from rankstats.inputs.files import StoredFile
+from rankstats.inputs.quoting import plain, quoted
 from rankstats.inputs.score_rows import ScoreRows
 
 _NOT_VALUES = ("runid", "relstring")
@@ -66,10 +67,12 @@ def _text(file: StoredFile) -> str:
 
 
 def _value(file: StoredFile, number: int, fields: list[str], first: bool) -> float:
-    if not NUMBER.fullmatch(fields[2]):
-        if first:
-            raise file.error(_problem(fields, first), number)
-        raise file.error(f"value {fields[2]!r} of {fields[0]} is not a finite number", number)
+    is_number = NUMBER.fullmatch(fields[2])
+    if first and not is_number:
+        raise file.error(_problem(fields, first), number)
+    if not is_number or not np.isfinite(float(fields[2])):
+        problem = f"value {quoted(fields[2])} of {plain(fields[0])} is not a finite number"
+        raise file.error(f"{problem} (query {quoted(fields[1])})", number)
     return float(fields[2])
 
 
@@ -77,6 +80,6 @@ def _problem(fields: list[str], first: bool) -> str:
     if first:
         return (
             "neither a table with a column query_id nor output of trec_eval -q (measure query value); "
-            "name the query id column with --id"
+            "add a column query_id, or name the query id column with --id"
         )
     return f"{len(fields)} field{'s' * (len(fields) != 1)} where 3 are expected (measure query value)"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rankstats.conventions import Policies
 from rankstats.errors import InputError
+from rankstats.tables.arrow_arrays import arrow_of, is_valid, values_of
 from rankstats.tables.hits import Hits, TopLists
 from rankstats.tables.judgments import Judgments
 from rankstats.tables.ranking import Ranking
@@ -162,7 +163,7 @@ def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[n
     if not len(judgments.query) or not len(ranking.query):
         return judged_row
     encoded = judgments.doc_ids.cast(pa.large_string()).dictionary_encode()
-    document = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    document = values_of(encoded.indices).astype(np.int64)
     width = len(encoded.dictionary)
     pairs = judgments.query.astype(np.int64) * width + document
     sorting = np.argsort(pairs, kind="stable")
@@ -181,7 +182,7 @@ def _codes(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], dictionary: pa.Array[A
     """Return each document's place in the dictionary, or -1."""
     values = dictionary if doc_ids.type == dictionary.type else dictionary.cast(doc_ids.type)
     found: Any = pc.index_in(doc_ids, value_set=values)
-    return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int32)
+    return np.where(is_valid(found), values_of(found), np.int32(-1))
 
 
 def _order(ranking: Ranking, policies: Policies) -> _Order:
@@ -244,7 +245,7 @@ def _settle_ties(
 
 def _descending_ids(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each row's document id among those rows, the largest id first."""
-    sorting = pc.sort_indices(_take(doc_ids, rows), sort_keys=[("", "descending")]).to_numpy()
+    sorting = values_of(pc.sort_indices(_take(doc_ids, rows), sort_keys=[("", "descending")]))
     place = np.empty(len(rows), dtype=np.int64)
     place[sorting] = np.arange(len(rows))
     return place
@@ -263,7 +264,7 @@ def _take(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]
         # taking from one piece is several times faster than taking from many
         whole = doc_ids.cast(pa.large_string()) if doc_ids.nbytes > _LARGEST_STRING_ARRAY else doc_ids
         doc_ids = whole.combine_chunks()
-    return doc_ids.take(rows)
+    return doc_ids.take(arrow_of(rows))
 
 
 def _place(order: _Order, to_judged: NDArray[np.int32], judged_row: NDArray[np.int64]) -> _Placed:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankstats.inputs import duplicates
@@ -24,6 +24,7 @@ def found(query: list[int], chunks: list[list[str]]) -> list[list[int]]:
     return repeated_rows(np.array(query, np.int32), pa.chunked_array(arrays, pa.string()))
 
 
+@settings(deadline=None)  # pa.array loads pandas once
 @given(st.lists(st.tuples(st.integers(0, 2), ids), min_size=1, max_size=40), st.integers(0, 40))
 def test_equals_the_naive_search(rows: list[tuple[int, str]], cut: int) -> None:
     query, documents = [number for number, _ in rows], [document for _, document in rows]

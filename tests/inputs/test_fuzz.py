@@ -187,4 +187,4 @@ def test_mutated_files_end_in_values_or_one_error(tmp_path: Path, name: str) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_many_mutated_files_end_in_values_or_one_error(tmp_path: Path, name: str) -> None:
-    check_mutations(name, tmp_path / "file", 12_000)
+    check_mutations(name, tmp_path / "file", 4_000)

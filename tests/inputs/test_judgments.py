@@ -71,6 +71,14 @@ def test_the_text_of_the_query_may_be_the_id(tmp_path: Path) -> None:
     assert rows_of_judgments(read_judgments(spaced, Policies()).table) == [("blue shoe", "d 1", 3), ("laptop", "d2", 1)]
 
 
+def test_a_run_where_qrels_are_expected(tmp_path: Path) -> None:
+    fields = ":1: 6 fields where 4 are expected (qid iter docid grade)"
+    assert problem(write(tmp_path, "q1 Q0 d1 1 2.5 a\n")) == (
+        f"{fields}; this looks like a run; are --qrels and the run swapped?"
+    )
+    assert problem(write(tmp_path, "q1 Q0 d1 1 x a\n")) == fields
+
+
 def test_named_columns(tmp_path: Path) -> None:
     path = write(tmp_path, "topic_nr,query,doc,first,second\n7,shoes,d1,1,2\n")
     assert problem(path) == (": no grade column; name it with --grade (there are topic_nr, query, doc, first, second)")

@@ -143,6 +143,16 @@ def test_quotes_are_ordinary_between_tabs(tmp_path: Path) -> None:
         ),
         ("qid,text,freq\n1,a,2\n2,b,x\n", {}, ":3: freq 'x' is not a finite number"),
         ("qid,text,freq\n1,a,2\n2,b,-1\n", {}, ":3: freq -1 is below 0"),
+        ("qid,text,freq\n1,a,2\n2,b,1e308\n", {}, ":3: freq 1e+308 is beyond 1e+100"),
+        (
+            'qid,text,freq\n1,a,"1,234"\n2,b,"12,345"\n',
+            {},
+            ":2: freq '1,234' is not a number; leave out separators of thousands, and write a decimal point",
+        ),
+        ("qid,text,freq\n1,a,\n2,b,1 234\n", {}, ":3: freq '1 234' is not a number; leave out separators"),
+        ("qid,text,freq\n1,a,0x10\n", {}, ":2: freq '0x10' is not a finite number"),
+        ("qid,text,freq\n1,a,inf\n", {}, ":2: freq 'inf' is not a finite number"),
+        ("qid,text,freq\n1,a,١٢\n", {}, ":2: freq '١٢' is not a finite number"),
         ("qid,text,kind\n1,a,x\n", {"frequency": "kind"}, ":2: kind 'x' is not a finite number"),
         (
             "qid,text\n1,a\n",
@@ -159,8 +169,17 @@ def test_quotes_are_ordinary_between_tabs(tmp_path: Path) -> None:
         ),
         ("qid,text\n", {}, ": the table has no rows"),
         ("", {}, ": the file is empty"),
-        ("[{}]", {}, ": is JSON or XML, not a table; give TSV, CSV, JSON lines or Parquet"),
+        ("[1]", {}, ": is JSON or XML, not a table; give TSV, CSV, JSON lines or Parquet"),
+        ("[{}]", {}, ": is a JSON array; write one object a line (JSON lines)"),
+        ('[\n {"qid": 1, "query": "a"},\n {"qid": 2}\n]', {}, ": is a JSON array; write one object a line"),
         ('{"qid": 1}\n{"qid": }\n', {}, ":2: is not a JSON object on one line ("),
+        ('{"qid": 1, "query": "\\ud800"}\n', {}, r":1: '\ud800' holds half a surrogate pair, which is no character"),
+        ('{"qid": 1, "a": {"b": ["\\ud800"]}}\n', {}, ':1: \'{"b": ["\\ud800"]}\' holds half a surrogate pair'),
+        ('{"qid": 1}\n{"qid": 2, "\\udc00": 1}\n', {}, r":2: '\udc00' holds half a surrogate pair"),
+        ('{"qid": ' + "1" * 5000 + "}\n", {}, ":1: is not a JSON object on one line ("),
+        ('{"qid": 1, "a": ' + "[" * 100_000 + "}\n", {}, ":1: is nested too deep"),
+        ('{"qid": 1, "a": 2, "a": 3}\n', {}, ":1: the key 'a' stands twice in one object; remove one"),
+        ('{"qid": 1}\n{"qid": 2, "a": {"b": 1, "b": 1}}\n', {}, ":2: the key 'b' stands twice in one object"),
         ('{"qid": 1}\n\n{"qid": 1}\n', {}, ":3: query '1' is listed twice, first in line 1; remove one"),
     ],
 )
@@ -179,4 +198,73 @@ def test_parquet_rows_are_named_as_rows(tmp_path: Path) -> None:
     path = tmp_path / "queries.parquet"
     pa.parquet.write_table(pa.table({"qid": ["1", "2", "1"], "text": ["a", "b", "c"]}), path)
     with pytest.raises(InputError, match=r": row 3: query '1' is listed twice, first in row 1; remove one"):
+        read_queries(path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["007", "7", "07"], ["007", "7", "07"]),
+        (["12345678901234567890", "12345678901234567891", ""], ["12345678901234567890", "12345678901234567891", None]),
+        (["1234567890123456", "1", "2"], ["1234567890123456", "1", "2"]),
+        (["-0", "0", "1"], ["-0", "0", "1"]),
+        (["+007", " 07 ", "1"], ["+007", "07", "1"]),
+        (["00.5", "0.5", "1"], ["00.5", "0.5", "1"]),
+        (["123456789012345", "0", "-1"], [123456789012345, 0, -1]),
+        (["0.5", "0.30000000000000004", "-0.0"], [0.5, 0.30000000000000004, 0]),
+        (["0", "10", "1e20"], [0, 10, 1e20]),
+    ],
+)
+def test_whole_numbers_that_are_ids_stay_text(tmp_path: Path, cells: list[str], values: list[object]) -> None:
+    content = "qid,kind\n" + "".join(f"q{row},{cell}\n" for row, cell in enumerate(cells))
+    column = read(tmp_path, content).columns["kind"]
+    assert column.tolist() == values
+    assert (column.dtype == object) == isinstance(values[0], str)
+    lines = "".join(f'{{"qid": "q{row}", "kind": "{cell}"}}\n' for row, cell in enumerate(cells))
+    assert read(tmp_path, lines).columns["kind"].tolist() == values
+
+
+def test_ids_in_formats_that_know_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "queries.parquet"
+    ids = [12345678901234567890, 12345678901234567891]
+    pa.parquet.write_table(pa.table({"qid": ["a", "b"], "kind": pa.array(ids, pa.uint64()), "x": [1e16, 2.0]}), path)
+    columns = read_queries(path).table.columns
+    assert columns["kind"].tolist() == list(map(str, ids))
+    assert columns["x"].tolist() == [1e16, 2.0]
+    lines = f'{{"qid": 1, "kind": {ids[0]}}}\n{{"qid": 2, "kind": {ids[1]}}}\n{{"qid": 3, "kind": 0.5}}\n'
+    assert read(tmp_path, lines).columns["kind"].tolist() == [str(ids[0]), str(ids[1]), "0.5"]
+
+
+def test_columns_that_are_asked_for_as_numbers(tmp_path: Path) -> None:
+    path = write(tmp_path, "qid,query,kind,clicks\n1,a,007,0012\n2,b,1234567890123456,\n3,c,,-0\n")
+    queries = read_queries(path, numeric=["kind", "absent"]).table
+    assert np.array_equal(queries.columns["kind"], [7, 1234567890123456, np.nan], equal_nan=True)
+    assert np.array_equal(queries.columns["clicks"], [12, np.nan, 0], equal_nan=True)
+    path = write(tmp_path, "qid,query,kind\n1,a,1\n2,b,x\n")
+    with pytest.raises(InputError, match=r":3: kind 'x' is not a finite number$"):
+        read_queries(path, numeric=["kind"])
+
+
+def test_a_frequency_without_numbers_is_an_attribute_and_said(tmp_path: Path) -> None:
+    path = write(tmp_path, "qid,query,frequency,clicks\n1,a,high,3\n2,b,low,4\n")
+    queries = read_queries(path)
+    assert queries.table.frequency == "clicks"
+    assert queries.table.columns["frequency"].tolist() == ["high", "low"]
+    note = f"column frequency of {path} holds no number, so it is not read as the frequency"
+    assert queries.audit.notes == (note,)
+    assert queries.audit.to_dict()["notes"] == [note]
+
+
+def test_columns_named_by_numbers(tmp_path: Path) -> None:
+    queries = read(tmp_path, "query_id,2023,2024\na,1,2\nb,3,4\n")
+    assert (queries.query_ids, list(queries.columns)) == (("a", "b"), ["2023", "2024"])
+    assert problem(tmp_path, "12,query,3\n13,shoes,4\n").startswith(": no header row (3 comma-separated cells")
+    assert read(tmp_path, "7,words\na,b\n", id_column="7", text="words").query_ids == ("a",)
+
+
+def test_two_parquet_columns_of_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "queries.parquet"
+    table = pa.Table.from_arrays([pa.array(["a"]), pa.array([1]), pa.array([2])], ["qid", "x", "x"])
+    pa.parquet.write_table(table, path)
+    with pytest.raises(InputError, match=r": two columns are named 'x'; rename one$"):
         read_queries(path)

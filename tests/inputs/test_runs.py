@@ -145,6 +145,14 @@ def test_header_row(write: Write) -> None:
     assert problem(path) == ":1: score 'score' is not a number; a TREC run has no header row"
 
 
+def test_qrels_where_a_run_is_expected(write: Write) -> None:
+    fields = ":1: 4 fields where 6 are expected (qid Q0 docid rank score tag)"
+    assert problem(write("q1 0 d1 1\nq1 0 d2 0\n")) == (
+        f"{fields}; this looks like qrels; are --qrels and the run swapped?"
+    )
+    assert problem(write("q1 0 d1 x\n")) == fields
+
+
 def test_bytes_that_are_not_utf8(write: Write) -> None:
     path = write(b"q1 Q0 d1 1 2 t\nq1 Q0 d\xe9 2 1 t\n")
     assert problem(path) == r":2: b'd\xe9' is not UTF-8 text; save the file as UTF-8"

@@ -167,6 +167,20 @@ def test_trec_eval_output(tmp_path: Path) -> None:
         ("query_id,a,b\nq1,1,x\n", ":2: b 'x' is not a finite number"),
         ("query_id\nq1\n", ": has a query id column and no other; a wide table has one column a system"),
         ("map q1 0.5\nmap q1\n", ":2: 2 fields where 3 are expected (measure query value)"),
+        ("query_id,a,b\nq1,1,2\nq2,1,-1e160\n", ":3: value of system 'b' for query 'q2' is -1e+160, beyond 1e+100"),
+        ("query_id,system,AP\nq1,a,1e101\n", ":2: AP of system 'a' for query 'q1' is 1e+101, beyond 1e+100"),
+        ("query_id,a,b\nq1,1,1e400\n", ":2: b '1e400' is not a finite number (system 'b', query 'q1')"),
+        (
+            "query_id,system,measure,value\nq1,a,AP,x\n",
+            ":2: value 'x' is not a finite number (system 'a', query 'q1')",
+        ),
+        ("query_id,system,AP\nq1,a,x\n", ":2: AP 'x' is not a finite number (system 'a', query 'q1')"),
+        ("map q1 1e400\n", ":1: value '1e400' of map is not a finite number (query 'q1')"),
+        ("map q1 0.5\nmap q2 -1e101\n", ":2: map of system 'scores' for query 'q2' is -1e+101, beyond 1e+100"),
+        (
+            "run1,run2\n0.5,0.25\n",
+            ":1: neither a table with a column query_id nor output of trec_eval -q (measure query",
+        ),
         ("map q1 0.5\nmap q2 nan\n", ":2: value 'nan' of map is not a finite number"),
         ("map q1 0.5\n\nmap q1 0.25\n", ":3: map of system 'scores' for query 'q1' is listed twice, first in line 1"),
         ("hello world\n", ":1: neither a table with a column query_id nor output of trec_eval -q"),
@@ -200,3 +214,59 @@ def test_shuffled_rows_change_no_value(tmp_path: Path) -> None:
         read = read_scores(write(tmp_path, "\n".join([header, *rows])))
         assert read.table.scores.query_ids == ("q10", "q2")
         assert cells(read.table) == EXPECTED
+
+
+@pytest.mark.parametrize("content", ["query_id,1,02\nq1,0.5,1\n", "query_id\t1\t02\nq1\t0.5\t1\n"])
+def test_systems_named_by_numbers(tmp_path: Path, content: str) -> None:
+    scores = read_scores(write(tmp_path, content)).table.scores
+    assert (scores.query_ids, scores.systems, scores.values[0, :, 0].tolist()) == (("q1",), ("1", "02"), [0.5, 1])
+
+
+def test_a_named_id_column_beside_systems_named_by_decimals(tmp_path: Path) -> None:
+    path = write(tmp_path, "nr,0.1,0.2\nq1,0.5,1\n")
+    assert read_scores(path, id_column="nr").table.scores.systems == ("0.1", "0.2")
+    assert "add a column query_id, or name the query id column with --id" in problem(path)
+
+
+def test_trec_eval_output_of_a_query_called_id(tmp_path: Path) -> None:
+    read = read_scores(write(tmp_path, "map\tid\t1\nmap\tq2\t0\n"))
+    assert cells(read.table) == {("id", "scores", "map"): 1, ("q2", "scores", "map"): 0}
+
+
+def test_table_of_measures_with_systems_named_by_numbers(tmp_path: Path) -> None:
+    path = write(tmp_path, "query_id,system,AP\nq1,1,0.5\nq1,2,0.25\nq2,1,1\nq2,2,0\n")
+    scores = read_scores(path).table.scores
+    assert (scores.systems, [measure.name for measure in scores.measures]) == (("1", "2"), ["AP"])
+
+
+def test_attributes_that_are_ids_stay_text(tmp_path: Path) -> None:
+    head = "query_id,system,measure,value,kind,weight\n"
+    path = write(tmp_path, head + "q1,a,AP,1,007,02\nq2,a,AP,1,7,3\n")
+    queries = read_scores(path, numeric=["weight"]).table.queries
+    assert queries is not None
+    assert queries.columns["kind"].tolist() == ["007", "7"]
+    assert queries.columns["weight"].tolist() == [2, 3]
+    weights = write(tmp_path, head + "q1,a,AP,1,x,heavy\n")
+    with pytest.raises(InputError, match=r":2: weight 'heavy' is not a finite number$"):
+        read_scores(weights, numeric=["weight"])
+
+
+def test_attributes_of_several_files_are_numbers_where_all_are(tmp_path: Path) -> None:
+    head = "query_id,system,measure,value,kind,size\n"
+    first = write(tmp_path, head + "q1,a,AP,1,7,0.5\n", "1.csv")
+    second = write(tmp_path, head + "q1,b,AP,1,7,.50\nq2,b,AP,1,x,2\n", "2.csv")
+    queries = read_scores([first, second]).table.queries
+    assert queries is not None
+    assert queries.columns["kind"].tolist() == ["7", "x"]
+    assert queries.columns["size"].tolist() == [0.5, 2]
+
+
+def test_frequency_beside_scores(tmp_path: Path) -> None:
+    head = "query_id,system,measure,value,clicks\n"
+    read = read_scores(write(tmp_path, head + "q1,a,AP,1,many\n"))
+    assert read.table.queries is not None
+    assert read.table.queries.frequency is None
+    assert "column clicks of" in read.audit.notes[0]
+    grouped = write(tmp_path, head + 'q1,a,AP,1,"1,234"\n')
+    assert problem(grouped).startswith(":2: clicks '1,234' is not a number; leave out separators of thousands")
+    assert problem(write(tmp_path, head + "q1,a,AP,1,-1\n")) == ":2: clicks -1 is below 0"
