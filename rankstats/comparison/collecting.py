@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,7 +89,9 @@ def _from_runs(plan: Plan, progress: Progress) -> Evidence:
 
 
 def _from_scores(plan: Plan) -> Evidence:
-    read = read_scores(plan.scores, measures=plan.measures, id_column=plan.columns.query_id)
+    read = read_scores(
+        plan.scores, measures=plan.measures, id_column=plan.columns.query_id, numeric=_numeric_columns(plan)
+    )
     scores = _described(_selected(read.table.scores, plan.measures))
     given = _query_table(plan)
     queries = given.queries if given.queries is not None else read.table.queries
@@ -140,8 +143,20 @@ def _query_table(plan: Plan) -> _Table:
     if plan.queries is None:
         return _Table(None, ())
     columns = plan.columns
-    read = read_queries(plan.queries, id_column=columns.query_id, text=columns.text, frequency=columns.frequency)
+    read = read_queries(
+        plan.queries,
+        id_column=columns.query_id,
+        text=columns.text,
+        frequency=columns.frequency,
+        numeric=_numeric_columns(plan),
+    )
     return _Table(read.table, read.audit.sources)
+
+
+def _numeric_columns(plan: Plan) -> tuple[str, ...]:
+    """Columns that are asked for as numbers: the weights, and those cut into quantiles."""
+    cut = [name for spec in plan.segments for name in re.findall(r"(?:^|\+)\s*([^+]+?):q\d+", spec)]
+    return (*([plan.columns.weight] if plan.columns.weight else []), *cut)
 
 
 def _with_table(plan: Plan, scores: Scores, queries: Queries | None, sources: Sequence[Source]) -> Evidence:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rankstats.inputs.columns import TEXT_NAMES, present
 from rankstats.inputs.frequency import frequencies, guessed_frequency
-from rankstats.inputs.quoting import quoted
+from rankstats.inputs.quoting import plain, quoted
 from rankstats.inputs.score_rows import MEAN_QUERY
 from rankstats.inputs.table_file import TableFile
 from rankstats.tables.arrow_arrays import arrow_of
@@ -109,7 +109,7 @@ def _differ(cells: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _conflict(name: str, query_id: str, cell: Any, known: Any, place: str) -> str:
-    return f"{name} of query {quoted(query_id)} is {_shown(cell)}, but {_shown(known)} in {place}"
+    return f"{plain(name)} of query {quoted(query_id)} is {_shown(cell)}, but {_shown(known)} in {place}"
 
 
 def _shown(cell: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.inputs.columns import FREQUENCY_NAMES, present
+from rankstats.inputs.quoting import plain
 from rankstats.inputs.table_file import LARGEST, TableFile
 
 _LIKE_NUMBER = re.compile(r"[+-]?(?:\d[\d.,'’_\s]*|0x[0-9a-f]+|inf(?:inity)?)(?:e[+-]?\d+)?", re.IGNORECASE)
@@ -27,7 +28,7 @@ def frequencies(table: TableFile, name: str) -> NDArray[np.float64]:
     for wrong, problem in ((values < 0, "is below 0"), (values > LARGEST, f"is beyond {LARGEST:g}")):
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise table.error(f"{name} {values[row]:g} {problem}", row)
+            raise table.error(f"{plain(name)} {values[row]:g} {problem}", row)
     return values
 
 
@@ -39,7 +40,7 @@ def guessed_frequency(
     for name in present(FREQUENCY_NAMES, names, taken):
         if table.has_number(name) or _is_meant_as_numbers(table, name):
             return name, tuple(notes)
-        notes.append(f"column {name} of {table.file.path} holds no number, so it is not read as the frequency")
+        notes.append(f"column {plain(name)} of {table.file.path} holds no number, so it is not read as the frequency")
     return None, tuple(notes)
 
 

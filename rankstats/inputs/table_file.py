@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rankstats.errors import InputError
 from rankstats.inputs.fields import NUMBER
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.quoting import quoted
+from rankstats.inputs.quoting import plain, quoted
 from rankstats.tables.arrow_arrays import floats_of, is_valid, values_of
 
 LARGEST = 1e100
@@ -90,7 +90,7 @@ class TableFile:
         texts: Any = pc.utf8_trim_whitespace(self.texts(name))
         empty = ~is_valid(texts) | values_of(pc.equal(texts, _EMPTY))
         if empty.any():
-            raise self.error(f"{name} is empty", int(np.argmax(empty)))
+            raise self.error(f"{plain(name)} is empty", int(np.argmax(empty)))
         trimmed: pa.Array[Any] = texts
         return trimmed
 
@@ -155,8 +155,8 @@ class TableFile:
             return values, np.isinf(values)
         trimmed: Any = self.trimmed(name)
         fits: Any = pc.match_substring_regex(trimmed, _NUMBER_CELLS)
-        plain: Any = pc.if_else(fits, pc.replace_substring_regex(trimmed, r"^\+", ""), _NONE)
-        values = floats_of(pc.cast(plain, pa.float64()))
+        numbers: Any = pc.if_else(fits, pc.replace_substring_regex(trimmed, r"^\+", ""), _NONE)
+        values = floats_of(pc.cast(numbers, pa.float64()))
         is_number = values_of(fits) | ~is_valid(trimmed)
         return values, ~is_number | np.isinf(values)
 
@@ -166,7 +166,8 @@ def _without_empty(column: Any) -> pa.Array[Any]:
     return texts
 
 
-def _number_problem(name: str, cell: Any) -> str:
+def _number_problem(column: str, cell: Any) -> str:
+    name = plain(column)
     text = "" if cell is None else str(cell).strip()
     if not text:
         return f"{name} is empty"

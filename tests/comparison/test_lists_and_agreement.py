@@ -180,3 +180,25 @@ def test_missing_queries_count_as_zero_and_are_reported(tmp_path: Path) -> None:
     (warning,) = [w for w in comparison.warnings if w.code == "missing_queries"]
     assert warning.severity == "serious"
     assert warning.message == "b answers 13 of 14 queries; the missing one counts as 0."
+
+
+def test_ids_stay_text_as_segments_and_are_numbers_where_numbers_are_asked_for(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path)
+    rows = "\n".join(f"q{q:02}\t{'007' if q % 2 else '7'}\t0{q + 1}" for q in range(QUERIES))
+    (tmp_path / "t.tsv").write_text("query_id\tshop\tw\n" + rows, encoding="utf-8")
+    asked = Plan(
+        qrels=plan.qrels,
+        runs=plan.runs,
+        queries=str(tmp_path / "t.tsv"),
+        segments=("shop", "w:q2"),
+        columns=Columns(weight="w"),
+        resamples=99,
+    )
+    comparison = compare(asked)
+    assert [(s.attribute, s.value, s.n) for s in comparison.segments] == [
+        ("shop", "007", 7),
+        ("shop", "7", 7),
+        ("w", "q1", 7),
+        ("w", "q2", 7),
+    ]
+    assert [query.weight for query in comparison.queries] == [q + 1.0 for q in range(QUERIES)]
