@@ -18,13 +18,13 @@ EXAMPLE = ROOT / "reports" / "example"
 
 
 def same(first: Any, second: Any) -> bool:
-    """Equal, numbers to nine digits: another version of a library may round the last one differently."""
+    """Equal, numbers to six digits: another version of a library may round the last one differently."""
     if isinstance(first, dict):
         return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
     if isinstance(first, list):
         return len(first) == len(second) and all(map(same, first, second))
     if isinstance(first, float) and isinstance(second, float):
-        return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
+        return math.isclose(first, second, rel_tol=1e-6, abs_tol=1e-9)
     return bool(first == second)
 
 

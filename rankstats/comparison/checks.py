@@ -47,6 +47,7 @@ CHECKS: Sequence[Callable[[Findings], Iterator[Warning]]] = (
     data_checks.duplicate_texts,
     data_checks.constant_measure,
     data_checks.without_table_row,
+    data_checks.reading_notes,
     data_checks.undivided_segments,
     claim_checks.recall_against_f1,
     data_checks.no_relevant,

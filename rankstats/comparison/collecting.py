@@ -30,6 +30,7 @@ class _Table:
 
     queries: Queries | None
     sources: tuple[Source, ...]
+    notes: tuple[str, ...] = ()
 
 
 def collect(plan: Plan, *, progress: Progress | None = None) -> Evidence:
@@ -84,6 +85,7 @@ def _from_runs(plan: Plan, progress: Progress) -> Evidence:
     sources = (*judged.audit.sources, *(source for audit in audits for source in audit.sources), *table.sources)
     evidence = _with_table(plan, scores, table.queries, sources)
     audit = _audit_runs(evidence, judged.table, judged.audit, hits, audits)
+    audit["notes"] = list(table.notes)
     systems = tuple(System(name, path) for name, path in plan.runs)
     return replace(evidence, systems=systems, judgments=judged.table, hits=tuple(hits), audit=audit)
 
@@ -98,6 +100,7 @@ def _from_scores(plan: Plan) -> Evidence:
     evidence = _with_table(plan, scores, queries, (*read.audit.sources, *given.sources))
     source = ", ".join(plan.scores)
     audit = _audit_scores(evidence, read)
+    audit["notes"] = [*read.audit.notes, *given.notes]
     return replace(evidence, systems=tuple(System(name, source) for name in scores.systems), audit=audit)
 
 
@@ -150,7 +153,7 @@ def _query_table(plan: Plan) -> _Table:
         frequency=columns.frequency,
         numeric=_numeric_columns(plan),
     )
-    return _Table(read.table, read.audit.sources)
+    return _Table(read.table, read.audit.sources, read.audit.notes)
 
 
 def _numeric_columns(plan: Plan) -> tuple[str, ...]:

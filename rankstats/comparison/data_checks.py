@@ -74,6 +74,12 @@ def no_relevant(findings: Findings) -> Iterator[Warning]:
         )
 
 
+def reading_notes(findings: Findings) -> Iterator[Warning]:
+    """What a reader decided by itself."""
+    for note in findings.evidence.audit.get("notes", ()):
+        yield Warning("reading", "info", note, "query table")
+
+
 def without_table_row(findings: Findings) -> Iterator[Warning]:
     """Judged queries that the query table lacks."""
     table = findings.evidence.audit["query_table"]

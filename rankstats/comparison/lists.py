@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from rankstats.comparison.result import JudgeRow, ListedDocument, RankedList
 from rankstats.tables import Hits, Scores, TopLists
+from rankstats.tables.arrow_arrays import arrow_of
 
 DEPTH = 10
 """Documents of a list that are shown, and within which unjudged documents are collected."""
@@ -86,7 +86,7 @@ def documents_to_judge(
     for s, hit in enumerate(hits):
         top = hit.top
         unjudged = np.flatnonzero(np.isnan(top.grade) & (top.rank <= DEPTH))
-        ids = [str(doc_id) for doc_id in top.doc_ids.take(pa.array(unjudged, pa.int64())).to_pylist()]
+        ids = [str(doc_id) for doc_id in top.doc_ids.take(arrow_of(np.asarray(unjudged, dtype=np.int64))).to_pylist()]
         for q, rank, doc_id in zip(top.query[unjudged].tolist(), top.rank[unjudged].tolist(), ids, strict=True):
             ranks[(q, doc_id)][s] = rank
     order = sorted(

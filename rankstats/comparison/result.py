@@ -369,7 +369,10 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """Return a value made of plain Python only: NaN and infinities become None, tuples and arrays lists."""
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str):
+        # paths may hold bytes that are no text; they are written as escapes
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
