@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,15 @@ from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.families import Place, place_all
 from rankstats.comparison.heterogeneity import attribute_tests
 from rankstats.comparison.influence import carried_claims
-from rankstats.comparison.result import Difference, Distribution, Family, Heterogeneity, Interval, OtherTest
+from rankstats.comparison.result import (
+    Difference,
+    Distribution,
+    Family,
+    Heterogeneity,
+    Interval,
+    OtherTest,
+    defined,
+)
 from rankstats.comparison.segments import Attribute
 from rankstats.comparison.significance import ESTIMANDS, Tested, bootstrap
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
@@ -130,16 +137,16 @@ def _row(
         mean_baseline=before,
         mean_system=after,
         difference=difference,
-        standard_error=_defined(block.standard_error[c]),
-        relative_difference=_defined(block.relative.estimate[c]),
+        standard_error=defined(block.standard_error[c]),
+        relative_difference=defined(block.relative.estimate[c]),
         relative_interval=relative,
         margin=_margin(plan, info.name),
         test=plan.test,
         estimate=_estimate(tested, c, difference),
-        p_value=_defined(tested.p_value[c]),
+        p_value=defined(tested.p_value[c]),
         smallest_p=_smallest_p(block, c, place, members),
         interval=tested.interval(c),
-        p_adjusted=_defined(place.p_adjusted),
+        p_adjusted=defined(place.p_adjusted),
         adjusted_interval=place.interval,
         family=place.family,
         role=place.role,
@@ -159,14 +166,14 @@ def _sizes(block: Block, c: int, *, higher_is_better: bool) -> dict[str, Any]:
     if not higher_is_better:
         wins, losses, superiority = losses, wins, 1 - superiority
     return {
-        "n_effective": _defined(sizes.n_effective[c]),
+        "n_effective": defined(sizes.n_effective[c]),
         "wins": wins,
         "ties": int(sizes.ties[c]),
         "losses": losses,
-        "tie_tolerance": _defined(block.differences.unit[c]),
-        "effect_size": _defined(sizes.effect_size[c]),
-        "probability_of_superiority": _defined(superiority),
-        "smallest_detectable": _defined(sizes.smallest_detectable[c]),
+        "tie_tolerance": defined(block.differences.unit[c]),
+        "effect_size": defined(sizes.effect_size[c]),
+        "probability_of_superiority": defined(superiority),
+        "smallest_detectable": defined(sizes.smallest_detectable[c]),
     }
 
 
@@ -178,13 +185,13 @@ def _margin(plan: Plan, measure: str) -> float | None:
 
 def _estimate(tested: Tested, c: int, difference: float | None) -> float | None:
     """The parameter of the test; for tests of the mean the difference itself, to the last bit."""
-    return _defined(tested.estimate[c]) if tested.test in RANK_TESTS else difference
+    return defined(tested.estimate[c]) if tested.test in RANK_TESTS else difference
 
 
 def _smallest_p(block: Block, c: int, place: Place, members: int) -> float | None:
     """The smallest adjusted p that the sign flips and the correction can give."""
     smallest = float(block.tested["randomisation"].smallest_p[c])
-    return _defined(min(1.0, smallest * (members if place.correction == "bonferroni" else 1)))
+    return defined(min(1.0, smallest * (members if place.correction == "bonferroni" else 1)))
 
 
 def _detectable(block: Block, c: int, alpha: float, test: str) -> float | None:
@@ -192,7 +199,7 @@ def _detectable(block: Block, c: int, alpha: float, test: str) -> float | None:
     error, n = float(block.standard_error[c]), float(block.sizes.n_effective[c])
     if not error > 0 or n < SMALLEST_VERDICT_N or test in RANK_TESTS:
         return None
-    return _defined(stats.detectable_shift(int(n), alpha=alpha) * error)
+    return defined(stats.detectable_shift(int(n), alpha=alpha) * error)
 
 
 def _difference(before: float | None, after: float | None, estimate: float) -> float | None:
@@ -211,11 +218,7 @@ def _also(block: Block, c: int, chosen: str) -> tuple[OtherTest, ...]:
     tests = [tested for test, tested in block.tested.items() if test != chosen]
     if block.columns[c].attribute is None:
         tests += list(block.overall.values())
-    return tuple(OtherTest(t.test, _defined(t.p_value[c]), t.interval(c)) for t in tests)
-
-
-def _defined(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+    return tuple(OtherTest(t.test, defined(t.p_value[c]), t.interval(c)) for t in tests)
 
 
 def _distributions(block: Block, claims: Sequence[int], plan: Plan) -> tuple[Distribution, ...]:

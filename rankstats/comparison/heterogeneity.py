@@ -11,7 +11,7 @@ import numpy as np
 from rankstats import stats
 from rankstats.comparison.columns import Column, make_columns, overall_differences
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import Heterogeneity
+from rankstats.comparison.result import Heterogeneity, defined
 from rankstats.comparison.segments import NONE, Attribute
 from rankstats.comparison.significance import seed_of
 from rankstats.conventions import SMALLEST_VERDICT_N
@@ -71,11 +71,11 @@ def _one(
             weighting=evidence.weights_name if evidence.weights is not None else None,
             segments=int(result.segments[c]),
             n=int(result.n[c]),
-            statistic=_defined(result.statistic[c]),
-            p_value=_defined(result.p_value[c]),
+            statistic=defined(result.statistic[c]),
+            p_value=defined(result.p_value[c]),
             p_adjusted=None,
-            q=_defined(result.cochran_q[c]),
-            i_squared=_defined(result.i_squared[c]),
+            q=defined(result.cochran_q[c]),
+            i_squared=defined(result.i_squared[c]),
             reversal=bool(opposite[c]),
             opposite=opposite[c],
         )
@@ -93,7 +93,3 @@ def _opposite(pooled: Differences, attribute: Attribute) -> list[tuple[str, ...]
         for c in np.flatnonzero(opposite).tolist() if value != NONE else ():
             found[c].append(value)
     return [tuple(values) for values in found]
-
-
-def _defined(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -354,6 +354,11 @@ class Comparison:
         }
 
 
+def defined(value: float) -> float | None:
+    """Return a number as Python holds it, or None where it is not finite."""
+    return float(value) if math.isfinite(value) else None
+
+
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """Spread segments and intervals over columns; leave out the nested lists of other tests and corrections."""
     flat: dict[str, Any] = {}

@@ -84,8 +84,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _figure_svg(figure: blocks.Figure) -> Markup:
-    # matplotlib takes half a second to import, and a page without figures does not need it.
-    from rankstats.report.figures import figure_svg  # noqa: PLC0415
+    from rankstats.report.figures import figure_svg  # noqa: PLC0415  matplotlib is slow to load, not all pages draw
 
     return Markup(figure_svg(figure))
 

@@ -303,3 +303,10 @@ def test_another_version_is_refused() -> None:
 def test_an_unknown_template_is_an_error() -> None:
     with pytest.raises(FileNotFoundError):
         template_text("absent.html.j2")
+
+
+def test_an_empty_list_says_so() -> None:
+    report = sample_report()
+    assert "returned nothing" not in render_html(report)
+    report["lists"][0]["docs"] = []
+    assert '<td colspan="4">returned nothing</td>' in render_html(report)
