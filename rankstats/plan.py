@@ -16,13 +16,18 @@ SCHEMA_VERSION = "1"
 TESTS = ("randomisation", "bootstrap", "t", "wilcoxon", "sign")
 CORRECTIONS = (
     *("auto", "bootstrap-max-t", "max-t", "max-t-stepdown", "tukey"),
-    *("bonferroni", "sidak", "holm", "hochberg", "hommel", "bh", "by", "none"),
+    *("guarded-bonferroni", "bonferroni", "sidak", "holm", "holm-sidak", "hochberg", "hommel", "bh", "by", "none"),
 )
 JOINT_CORRECTIONS = ("bootstrap-max-t", "max-t", "max-t-stepdown", "tukey")
 """Corrections that resample all members of a family together; they are about means."""
 SMALLEST_ALPHA = 1e-6
 MOST_RESAMPLES = 10_000_000
 COMPARE = ("baseline", "all-pairs", "best")
+INTERVALS = ("normal", "percentile", "expanded", "basic", "bca", "studentised")
+"""Bootstrap intervals that can be shown beside the test's own; they carry no p-value."""
+FAMILIES = ("primary", "measures", "segments")
+"""What is claimed: the primary measures over all queries, all measures, or the primary ones in each segment as well."""
+ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,8 @@ class Columns:
         The grade column of headed judgments.
     weight : str or None
         The column of the query table that holds the query weights.
+    cluster : str or None
+        The column of the query table whose values are flipped and resampled whole: session, user, paraphrase group.
     """
 
     query_id: str | None = None
@@ -44,6 +51,7 @@ class Columns:
     frequency: str | None = None
     grade: str | None = None
     weight: str | None = None
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,12 @@ class Plan:
         One of `TESTS`.
     correction : str
         One of `CORRECTIONS`, for the confirmatory family.
+    family : str
+        One of `FAMILIES`: which differences are claims, corrected together.
+    intervals : tuple of str
+        Which of `INTERVALS` are shown beside the interval of the test.
+    alternative : str
+        One of `ALTERNATIVES`; 'greater' claims positive differences only. A plan file alone can declare it.
     alpha : float
         Level, between 0 and 0.5.
     resamples : int
@@ -107,6 +121,9 @@ class Plan:
     policies: Policies = field(default_factory=Policies)
     test: str = "randomisation"
     correction: str = "auto"
+    family: str = "primary"
+    intervals: tuple[str, ...] = ()
+    alternative: str = "two-sided"
     alpha: float = 0.05
     resamples: int = 10_000
     seed: int = 0
@@ -120,6 +137,9 @@ class Plan:
             ("test", self.test, TESTS),
             ("correction", self.correction, CORRECTIONS),
             ("compare", self.compare, COMPARE),
+            ("family", self.family, FAMILIES),
+            ("alternative", self.alternative, ALTERNATIVES),
+            *(("interval", name, INTERVALS) for name in self.intervals),
         ):
             if value not in known:
                 raise PlanError(
@@ -133,16 +153,49 @@ class Plan:
             )
         if self.baselines and self.compare != "baseline":
             raise PlanError(f"a baseline has no meaning where compare is {self.compare!r}; leave one of them out")
-        if self.test in RANK_TESTS and (self.columns.weight or self.correction in JOINT_CORRECTIONS):
-            what = "weights" if self.columns.weight else f"correction {self.correction!r}"
-            raise PlanError(f"test {self.test!r} is not about the mean and knows no {what}; use 'randomisation'")
-        if self.correction == "tukey" and self.compare != "all-pairs":
-            raise PlanError("correction 'tukey' is for all pairs of systems; use it with compare 'all-pairs'")
+        self._check_test()
+        self._check_correction()
         if self.seed < 0:
             raise PlanError(f"seed = {self.seed} is below 0")
         for measure, margin in self.margin.items():
             if not 0 < margin < float("inf"):
                 raise PlanError(f"margin of {measure} is {margin}; a margin is a number above 0")
+
+    def _check_test(self) -> None:
+        if self.test not in RANK_TESTS:
+            return
+        unknown = {
+            "weights": self.columns.weight,
+            "clusters": self.columns.cluster,
+            f"correction {self.correction!r}": self.correction in JOINT_CORRECTIONS,
+        }
+        for what, asked in unknown.items():
+            if asked:
+                raise PlanError(f"test {self.test!r} is not about the mean and knows no {what}; use 'randomisation'")
+
+    def _check_correction(self) -> None:
+        if self.correction == "tukey":
+            if self.compare != "all-pairs":
+                raise PlanError("correction 'tukey' is for all pairs of systems; use it with compare 'all-pairs'")
+            if self.columns.cluster:
+                raise PlanError("correction 'tukey' permutes systems within queries and knows no clusters; use 'auto'")
+            if self.family != "primary":
+                raise PlanError("correction 'tukey' is for one measure over all queries; use it with family 'primary'")
+        if self.alternative != "two-sided":
+            if self.correction in JOINT_CORRECTIONS:
+                raise PlanError(
+                    f"correction {self.correction!r} is two-sided; with alternative {self.alternative!r} use "
+                    "'auto', 'bonferroni', 'holm' or another correction of single p-values"
+                )
+            if self.margin:
+                raise PlanError(
+                    "a margin asks for equivalence, which needs both ends of an interval; "
+                    "leave out the margin, or set alternative = 'two-sided'"
+                )
+        if self.family == "segments" and not self.segments:
+            raise PlanError("family 'segments' makes claims about segments; name some with --segment")
+        if self.family == "segments" and self.compare == "best":
+            raise PlanError("family 'segments' needs a baseline that was not chosen by the data; name one")
 
     @property
     def wanted_measures(self) -> tuple[str, ...]:
@@ -171,10 +224,12 @@ class Plan:
             "statistics": {
                 "test": self.test,
                 "correction": self.correction,
+                "family": self.family,
+                "intervals": list(self.intervals),
                 "alpha": self.alpha,
                 "resamples": self.resamples,
                 "seed": self.seed,
-                "alternative": "two-sided",
+                "alternative": self.alternative,
                 "margin": dict(self.margin),
             },
             "overridden": list(self.overridden),
@@ -216,12 +271,6 @@ def _margins(value: Any) -> dict[str, float]:
     return {str(name): _real(margin) for name, margin in value.items()}
 
 
-def _two_sided(value: Any) -> str:
-    if value != "two-sided":
-        raise PlanError(f"is {value!r}; only 'two-sided' comparisons are made")
-    return "two-sided"
-
-
 def _runs(value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         raise PlanError(f'is {value!r}; a table such as {{ prod = "a.run" }} is expected')
@@ -231,7 +280,7 @@ def _runs(value: Any) -> tuple[tuple[str, str], ...]:
 _Reader = Callable[[Any], Any]
 _SECTIONS: dict[str, dict[str, _Reader]] = {
     "inputs": {"qrels": _text, "runs": _runs, "scores": _texts, "queries": _text},
-    "columns": {"query_id": _text, "text": _text, "frequency": _text, "grade": _text, "weight": _text},
+    "columns": {f.name: _text for f in fields(Columns)},
     "comparison": {
         "measures": _texts,
         "primary": _texts,
@@ -247,10 +296,12 @@ _SECTIONS: dict[str, dict[str, _Reader]] = {
     "statistics": {
         "test": _text,
         "correction": _text,
+        "family": _text,
+        "intervals": _texts,
         "alpha": _real,
         "resamples": _whole,
         "seed": _whole,
-        "alternative": _two_sided,
+        "alternative": _text,
         "margin": _margins,
     },
 }
@@ -355,7 +406,6 @@ def plan_from_document(document: Mapping[str, Any], *, base: Path | None = None)
     conventions = dict(values.get("conventions", {}))
     policies = Policies.from_preset(conventions.pop("preset", "default"), **conventions)
     rest = {**values.get("comparison", {}), **values.get("statistics", {})}
-    rest.pop("alternative", None)
     columns = values.get("columns", {})
     stated = (*inputs, *rest, *columns, *(["conventions"] if "conventions" in values else []))
     return Plan(**inputs, columns=Columns(**columns), policies=policies, stated=stated, **rest)

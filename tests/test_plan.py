@@ -23,6 +23,7 @@ query_id = "qid"
 text = "query"
 frequency = "total_clicks"
 weight = "w"
+cluster = "user"
 [comparison]
 measures = ["nDCG@10", "AP(rel=2)"]
 primary = ["nDCG@10"]
@@ -35,6 +36,8 @@ ties = "float32"
 [statistics]
 test = "t"
 correction = "holm"
+family = "segments"
+intervals = ["bca", "studentised"]
 alpha = 0.01
 resamples = 999
 seed = 7
@@ -56,6 +59,7 @@ def test_every_key_of_a_plan_file_is_read(tmp_path: Path) -> None:
     assert (plan.policies.no_relevant, plan.policies.ties) == ("zero", "float32")
     assert (plan.test, plan.correction, plan.alpha, plan.resamples, plan.seed) == ("t", "holm", 0.01, 999, 7)
     assert plan.margin == {"nDCG@10": 0.01}
+    assert (plan.columns.cluster, plan.family, plan.intervals) == ("user", "segments", ("bca", "studentised"))
 
 
 def test_a_plan_written_as_toml_reads_back_to_the_same_plan(tmp_path: Path) -> None:
@@ -87,7 +91,27 @@ def test_the_default_plan_names_every_default() -> None:
         ({"statistics": {"seed": -1}}, r"seed = -1 is below 0"),
         ({"statistics": {"test": "ttest"}}, r"test 'ttest' is unknown; choose one of"),
         ({"statistics": {"correction": "holmes"}}, r"did you mean 'holm'"),
-        ({"statistics": {"alternative": "greater"}}, r"only 'two-sided'"),
+        (
+            {"statistics": {"alternative": "bigger"}},
+            r"alternative 'bigger' is unknown; choose one of two-sided, greater",
+        ),
+        ({"statistics": {"intervals": ["bca", "bcca"]}}, r"interval 'bcca' is unknown; .*did you mean 'bca'"),
+        ({"statistics": {"family": "segments"}}, r"family 'segments' .* name some with --segment"),
+        (
+            {"statistics": {"family": "segments"}, "comparison": {"segments": ["length"], "compare": "best"}},
+            r"needs a baseline that was not chosen by the data",
+        ),
+        ({"statistics": {"alternative": "less", "correction": "max-t"}}, r"'max-t' is two-sided; .* use 'auto'"),
+        ({"statistics": {"alternative": "less", "margin": {"AP": 0.1}}}, r"needs both ends of an interval"),
+        ({"statistics": {"test": "sign"}, "columns": {"cluster": "user"}}, r"test 'sign' .* knows no clusters"),
+        (
+            {
+                "statistics": {"correction": "tukey"},
+                "columns": {"cluster": "user"},
+                "comparison": {"compare": "all-pairs"},
+            },
+            r"knows no clusters",
+        ),
         ({"statistics": {"margin": {"AP": 0}}}, r"margin of AP is 0.0; a margin is a number above 0"),
         ({"conventions": {"ties": "docid"}}, r"ties = 'docid' is unknown; .* did you mean 'doc_id'"),
         ({"conventions": {"preset": "trec"}}, r"conventions 'trec' are unknown"),

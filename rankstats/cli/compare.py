@@ -17,7 +17,7 @@ from rankstats.cli.options import (
     require,
     split_list,
 )
-from rankstats.plan import COMPARE, CORRECTIONS, TESTS
+from rankstats.plan import COMPARE, CORRECTIONS, FAMILIES, INTERVALS, TESTS
 
 if TYPE_CHECKING:
     from rankstats.comparison import Comparison
@@ -65,6 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="length, length:6, popularity, relevant, COLUMN, COLUMN:q4, A+B; repeatable",
     )
     asked.add_argument("--weights", metavar="COLUMN", help="column of query weights: weighted means lead the report")
+    asked.add_argument(
+        "--cluster",
+        metavar="COLUMN",
+        help="column of sessions, users or paraphrase groups: their queries are flipped and resampled together",
+    )
     _add_statistics(parser)
     out = parser.add_argument_group("output")
     out.add_argument("--out", metavar="DIR", help="folder of the report (default: reports/BASELINE-vs-SYSTEM)")
@@ -82,7 +87,21 @@ def _add_statistics(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--correction",
         choices=CORRECTIONS,
-        help="for the confirmatory family (default auto: bootstrap max-T, Bonferroni with weights or few differences)",
+        help="for the claims (default auto: bootstrap max-T; with weights or few queries Bonferroni on the test and "
+        "on t, the larger p)",
+    )
+    group.add_argument(
+        "--family",
+        choices=FAMILIES,
+        help="what is claimed and corrected together: the primary measures over all queries (default), all measures, "
+        "or the primary measures over all queries and in every segment",
+    )
+    group.add_argument(
+        "--interval",
+        metavar="LIST",
+        action="append",
+        default=[],
+        help=f"bootstrap intervals to show beside that of the test: {', '.join(INTERVALS)}; repeatable",
     )
     group.add_argument(
         "--margin",
@@ -116,6 +135,8 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "segments": split_specifications(options.segment),
         "test": options.test,
         "correction": options.correction,
+        "family": options.family,
+        "intervals": split_list(options.interval),
         "alpha": options.alpha,
         "resamples": options.resamples,
         "seed": options.seed,
@@ -128,9 +149,10 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "frequency": options.frequency,
         "grade": options.grade,
         "weight": options.weights,
+        "cluster": options.cluster,
     }
-    for name in ("measures", "primary", "segments", "baselines"):
-        option = {"segments": "segment", "baselines": "baseline"}.get(name, name)
+    for name in ("measures", "primary", "segments", "baselines", "intervals"):
+        option = {"segments": "segment", "baselines": "baseline", "intervals": "interval"}.get(name, name)
         require(bool(changes[name]) or not getattr(options, option), f"--{option} names nothing")
     require(options.out != "", "--out names nothing")
     plan = policy_changes(override(plan, changes, columns=columns), options)

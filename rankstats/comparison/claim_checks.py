@@ -8,7 +8,7 @@ import numpy as np
 
 from rankstats.comparison.findings import Findings, queries
 from rankstats.comparison.result import Warning
-from rankstats.comparison.verdicts import has_too_few, outcome_of
+from rankstats.comparison.verdicts import has_too_few, independent, outcome_of, sample
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.wording import decimals_for, number, p_statement, p_value, signed
 
@@ -20,7 +20,7 @@ def few_queries(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "level_unreachable",
                 "serious",
-                f"No sign-flip p-value can reach {findings.plan.alpha:g} here: with {queries(row.n)}, "
+                f"No sign-flip p-value can reach {findings.plan.alpha:g} here: with {sample(row)}, "
                 f"{row.n - row.ties:,} of them with a difference, and this correction the smallest is "
                 f"{p_value(row.smallest_p)}.",
                 findings.place(row),
@@ -29,26 +29,27 @@ def few_queries(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "few_queries",
                 "serious",
-                f"{queries(row.n)} are too few for a verdict"
-                f"{'' if row.n < SMALLEST_VERDICT_N else ' with these weights'}; "
+                f"{sample(row)} are too few for a verdict"
+                f"{'' if row.n < SMALLEST_VERDICT_N or row.weighting is None else ' with these weights'}; "
                 f"at least {SMALLEST_VERDICT_N} are needed.",
                 findings.place(row),
             )
-        elif row.n < 25:
+        elif independent(row) < 25:
             yield Warning(
-                "few_queries", "warning", f"{queries(row.n)} can show large differences only.", findings.place(row)
+                "few_queries", "warning", f"{sample(row)} can show large differences only.", findings.place(row)
             )
 
 
 def small_bootstrap(findings: Findings) -> Iterator[Warning]:
     """The bootstrap is too optimistic for few queries."""
-    small = [row.n for row in findings.confirmatory if SMALLEST_VERDICT_N <= row.n < 50]
+    small = [row for row in findings.confirmatory if SMALLEST_VERDICT_N <= independent(row) < 50]
     if small:
         leads = findings.plan.test == "bootstrap"
+        fewest = min(small, key=independent)
         yield Warning(
             "bootstrap_small_n",
             "warning" if leads else "info",
-            f"Bootstrap p-values are slightly too small for {queries(min(small))} (below 50)"
+            f"Bootstrap p-values are slightly too small for {sample(fewest)} (below 50)"
             + ("." if leads else "; the test of the verdict is not affected."),
             "bootstrap",
         )
@@ -165,7 +166,15 @@ def identical_systems(findings: Findings) -> Iterator[Warning]:
 def low_effective_n(findings: Findings) -> Iterator[Warning]:
     """Weights that rest on few queries."""
     for row in findings.confirmatory:
-        if row.n_effective is not None and row.weighting is not None and row.n_effective < row.n / 2:
+        if row.n_clusters is not None and row.n_effective is not None and row.n_effective < row.n_clusters / 2:
+            yield Warning(
+                "low_effective_n",
+                "warning",
+                f"{sample(row)} count like {row.n_effective:.0f} clusters: few clusters carry most "
+                f"{'queries' if row.weighting is None else 'weight'}.",
+                findings.place(row),
+            )
+        elif row.n_effective is not None and row.weighting is not None and row.n_effective < row.n / 2:
             yield Warning(
                 "low_effective_n",
                 "warning",
@@ -259,6 +268,31 @@ def baseline_by_order(findings: Findings) -> Iterator[Warning]:
             "info",
             f"{first} is the baseline because it was named first; --baseline NAME sets it.",
             "verdict",
+        )
+
+
+def one_sided(findings: Findings) -> Iterator[Warning]:
+    """The plan asks about one side only."""
+    if findings.plan.alternative != "two-sided":
+        side = "above" if findings.plan.alternative == "greater" else "below"
+        yield Warning(
+            "one_sided",
+            "warning",
+            f"The plan declares one-sided tests: only differences {side} 0 can be shown, and a difference on the other "
+            "side, however large, is 'not shown'.",
+            "verdict",
+        )
+
+
+def segments_divide_clusters(findings: Findings) -> Iterator[Warning]:
+    """Attributes that cannot be tested with clusters."""
+    divided = dict.fromkeys(row.attribute for row in findings.heterogeneity if row.segments == 0)
+    if findings.evidence.clusters is not None and divided:
+        yield Warning(
+            "segments_divide_clusters",
+            "info",
+            f"Heterogeneity by {', '.join(divided)} is not tested: some clusters hold queries of several segments.",
+            "segments",
         )
 
 

@@ -170,6 +170,7 @@ def _with_table(plan: Plan, scores: Scores, queries: Queries | None, sources: Se
             f"(judged: {scores.query_ids[0]!r}; table: {queries.query_ids[0]!r}); name its id column with --id COLUMN"
         )
     weights = _weights(plan.columns.weight, queries, row, scores.query_ids)
+    clusters = _clusters(plan.columns.cluster, queries, row)
     return Evidence(
         scores=scores,
         systems=(),
@@ -181,6 +182,8 @@ def _with_table(plan: Plan, scores: Scores, queries: Queries | None, sources: Se
         weights_name=plan.columns.weight,
         audit={},
         sources=tuple(sources),
+        clusters=clusters,
+        clusters_name=plan.columns.cluster,
     )
 
 
@@ -211,6 +214,31 @@ def _weights(
     if (weights > 1e100).any() or (weights[weights > 0] < 1e-100).any():
         raise PlanError(f"--weights {name}: weights above 0 lie between 1e-100 and 1e100; give them on another scale")
     return np.asarray(weights, dtype=np.float64)
+
+
+def _clusters(name: str | None, queries: Queries | None, row: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Number the clusters in the order of their labels; a query without a label is a cluster of its own."""
+    if name is None:
+        return None
+    if queries is None:
+        raise PlanError(f"--cluster {name} needs a query table; give one with --queries FILE")
+    if name not in queries.columns:
+        listed = ", ".join(queries.columns)
+        raise PlanError(
+            f"--cluster {name}: the query table has no such column ({listed})" + did_you_mean(name, queries.columns)
+        )
+    column = queries.columns[name]
+    labels = [column[r] if r >= 0 else None for r in row.tolist()]
+    known = [label is not None and not (isinstance(label, float) and np.isnan(label)) for label in labels]
+    if not any(known):
+        raise PlanError(f"--cluster {name}: no judged query has a value; name another column")
+    values: Any = {label for label, has in zip(labels, known, strict=True) if has}
+    places = {label: k for k, label in enumerate(sorted(values))}
+    # numbers from Q on: these queries have no label
+    alone = iter(range(len(labels), 2 * len(labels)))
+    return np.array(
+        [places[label] if has else next(alone) for label, has in zip(labels, known, strict=True)], dtype=np.int64
+    )
 
 
 def _check_overlap(judgments: Judgments, hits: Hits, path: str) -> None:
@@ -286,6 +314,13 @@ def _audit_common(evidence: Evidence) -> dict[str, Any]:
     return {
         "queries": {"scored": int(defined.any(axis=1).sum())},
         "undefined": {info.name: int((~defined[:, m]).sum()) for m, info in enumerate(scores.measures)},
+        "clusters": None
+        if evidence.clusters is None
+        else {
+            "column": evidence.clusters_name,
+            "clusters": len(np.unique(evidence.clusters)),
+            "without_value": int((evidence.clusters >= len(evidence.clusters)).sum()),
+        },
         "query_table": None
         if queries is None
         else {

@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.segments import Attribute
-from rankstats.comparison.significance import Tested, run_test
+from rankstats.comparison.significance import Clusters, Tested, bootstrap_intervals, on_units, run_test
 from rankstats.plan import Plan
 from rankstats.stats import (
+    BootstrapIntervals,
     Differences,
     EffectSizes,
     RelativeDifference,
+    clustered_relative_difference,
     effect_sizes,
     paired_differences,
+    paired_t,
     relative_difference,
     stack_columns,
 )
@@ -70,10 +73,16 @@ class Block:
         The plan's test and those shown beside it, over all columns.
     overall : mapping of str to Tested
         Tests made for the columns of all queries only (the first columns).
+    intervals : BootstrapIntervals or None
+        The intervals that the plan asks for by name, for the columns of all queries.
+    clusters : ndarray of int64, shape (Q,), or None
+        Clusters of the queries.
     standard_error : ndarray of float64, shape (c,)
-        Of the mean differences.
+        Of the mean differences; between clusters where there are some.
     sizes : EffectSizes
-        Sizes of all columns.
+        Sizes of all columns, query by query.
+    units : EffectSizes
+        The same by clusters: their number, effective number, and the smallest detectable difference.
     relative : RelativeDifference
         Relative differences of all columns.
     first_id : int
@@ -87,8 +96,11 @@ class Block:
     system: NDArray[np.float64]
     tested: Mapping[str, Tested]
     overall: Mapping[str, Tested]
+    intervals: BootstrapIntervals | None
+    clusters: Clusters
     standard_error: NDArray[np.float64]
     sizes: EffectSizes
+    units: EffectSizes
     relative: RelativeDifference
     first_id: int
 
@@ -145,8 +157,9 @@ def make_block(
     family_size = np.ones(len(columns), dtype=np.int64)
     family_size[list(claims)] = len(claims)
     tests = dict.fromkeys((plan.test, "randomisation", "bootstrap", "t"))
-    # rank and sign tests know no weights
-    extra = [] if weighted else [test for test in ("wilcoxon", "sign") if test not in tests]
+    clusters, weights = evidence.clusters, evidence.weights if weighted else None
+    # rank and sign tests know no weights and no clusters
+    extra = [] if weighted or clusters is not None else [test for test in ("wilcoxon", "sign") if test not in tests]
     first = base.select(np.arange(len(overall)))
     return Block(
         weighting=evidence.weights_name if weighted else None,
@@ -154,10 +167,20 @@ def make_block(
         differences=differences,
         baseline=baseline,
         system=system,
-        tested={test: run_test(test, differences, plan, family_size) for test in tests},
+        tested={test: run_test(test, differences, plan, family_size, clusters) for test in tests},
         overall={test: run_test(test, first, plan, family_size[: len(overall)]) for test in extra},
-        standard_error=differences.standard_error,
-        sizes=effect_sizes(differences, alpha=plan.alpha),
-        relative=relative_difference(baseline, system, evidence.weights if weighted else None, alpha=plan.alpha),
+        intervals=bootstrap_intervals(first, plan, clusters),
+        clusters=clusters,
+        standard_error=on_units(paired_t, differences, clusters).standard_error,
+        sizes=effect_sizes(differences, alpha=two_sided_alpha(plan)),
+        units=on_units(effect_sizes, differences, clusters, alpha=two_sided_alpha(plan)),
+        relative=relative_difference(baseline, system, weights, alpha=plan.alpha)
+        if clusters is None
+        else clustered_relative_difference(baseline, system, clusters, weights, alpha=plan.alpha),
         first_id=first_id,
     )
+
+
+def two_sided_alpha(plan: Plan) -> float:
+    """Return the level of the two-sided test that finds as much as the plan's: one-sided at alpha is 2 · alpha."""
+    return plan.alpha if plan.alternative == "two-sided" else 2 * plan.alpha

@@ -22,6 +22,7 @@ from rankstats.comparison.lists import documents_to_judge, extreme_queries, show
 from rankstats.comparison.pairs import choose_pairs
 from rankstats.comparison.result import Comparison, Interval, Query, Score, Segment, Verdict, Warning
 from rankstats.comparison.segments import Attribute, SegmentData, make_attributes, too_few
+from rankstats.comparison.significance import on_units
 from rankstats.comparison.verdicts import make_verdicts
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.plan import Plan
@@ -83,6 +84,7 @@ def compare_evidence(
         alpha=plan.alpha,
         compare=plan.compare,
         weights=evidence.weights_name,
+        clusters=evidence.clusters_name,
         systems=evidence.systems,
         measures=scores.measures,
         queries=_queries(evidence, attributes),
@@ -234,7 +236,9 @@ def _means(
     values = scores.values[kept, :, m]
     weights = None if evidence.weights is None else evidence.weights[kept]
     counts = weights is None or bool((weights > 0).any())
-    spread = stats.mean_interval(values, weights=weights if counts else None, alpha=plan.alpha)
+    column = stats.paired_differences(np.zeros(values.shape), values, weights if counts else None)
+    clusters = None if evidence.clusters is None else evidence.clusters[kept]
+    spread = on_units(stats.interval_of_means, column, clusters, alpha=plan.alpha)
     level = 1 - plan.alpha
     return [
         Score(

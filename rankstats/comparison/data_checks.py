@@ -173,15 +173,41 @@ def perfect_runs(findings: Findings) -> Iterator[Warning]:
 
 def duplicate_texts(findings: Findings) -> Iterator[Warning]:
     """The same query text under several ids."""
-    texts = Counter(text for text in findings.evidence.texts() if text)
-    repeated = [n for n in texts.values() if n > 1]
+    texts = findings.evidence.texts()
+    counts = Counter(text for text in texts if text)
+    clusters = findings.evidence.clusters
+    if clusters is not None:
+        # a text all of whose queries are in one cluster is taken care of
+        spread = Counter(text for text, _ in {*zip(texts, clusters.tolist(), strict=True)} if text)
+        counts = Counter({text: n for text, n in counts.items() if spread[text] > 1})
+    repeated = [n for n in counts.values() if n > 1]
     if repeated:
         yield Warning(
             "duplicate_texts",
             "warning",
             f"{count(len(repeated), 'query text')} {'occurs' if len(repeated) == 1 else 'occur'} under several ids "
-            f"({queries(sum(repeated))}); queries are treated as independent, so intervals may be too narrow.",
+            f"({queries(sum(repeated))}); "
+            + (
+                "queries are treated as independent, so intervals may be too narrow: --cluster COLUMN keeps them "
+                "together."
+                if clusters is None
+                else "they lie in several clusters, which are treated as independent."
+            ),
             "queries",
+        )
+
+
+def clusters_without_value(findings: Findings) -> Iterator[Warning]:
+    """Queries that belong to no cluster."""
+    clusters = findings.evidence.audit.get("clusters")
+    if clusters and clusters["without_value"]:
+        n = clusters["without_value"]
+        yield Warning(
+            "no_cluster",
+            "warning",
+            f"{queries(n)} {'has' if n == 1 else 'have'} no value of {clusters['column']}; "
+            f"{'it counts as a cluster of its' if n == 1 else 'each counts as a cluster of its'} own.",
+            "clusters",
         )
 
 

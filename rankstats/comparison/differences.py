@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rankstats import stats
 from rankstats.comparison.collecting import canonical_name
-from rankstats.comparison.columns import Block, make_block, make_columns
+from rankstats.comparison.columns import Block, Column, make_block, make_columns, two_sided_alpha
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.families import Place, place_all
 from rankstats.comparison.heterogeneity import attribute_tests
@@ -25,8 +25,8 @@ from rankstats.comparison.result import (
     OtherTest,
     defined,
 )
-from rankstats.comparison.segments import Attribute
-from rankstats.comparison.significance import ESTIMANDS, Tested, bootstrap
+from rankstats.comparison.segments import NONE, Attribute
+from rankstats.comparison.significance import ESTIMANDS, GUARDED, Tested, bootstrap
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.plan import Plan
 from rankstats.tables import exact_mean
@@ -72,8 +72,9 @@ def analyse(
 ) -> Analysis:
     """Test every measure, pair and segment, with and without weights, and correct within families.
 
-    The overall differences of the primary measures, under the plan's weights, are the confirmatory family; everything
-    else is exploratory and corrected together by Benjamini and Hochberg's procedure.
+    The claims, under the plan's weights, are the confirmatory family: the overall differences of the primary measures
+    unless the plan's `family` widens it. Everything else is exploratory and corrected together by Benjamini and
+    Hochberg's procedure.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def analyse(
         The segments.
     """
     columns = make_columns(evidence.scores, pairs, attributes)
-    claims = [c for c, column in enumerate(columns) if column.attribute is None and column.measure in primary]
+    claims = [c for c, column in enumerate(columns) if _is_claim(column, evidence, plan, primary)]
     weightings = [False] if evidence.weights is None else [True, False]
     blocks = [
         make_block(evidence, plan, columns, attributes, claims, weighted=weighted, first_id=k * len(columns))
@@ -114,6 +115,14 @@ def analyse(
     )
 
 
+def _is_claim(column: Column, evidence: Evidence, plan: Plan, primary: Sequence[int]) -> bool:
+    if column.attribute is not None and (plan.family != "segments" or column.value == NONE):
+        return False
+    if plan.family == "measures":
+        return column.measure in primary or not evidence.scores.measures[column.measure].diagnostic
+    return column.measure in primary
+
+
 def _row(
     evidence: Evidence, plan: Plan, block: Block, c: int, *, place: Place, family_sizes: Mapping[str, int]
 ) -> Difference:
@@ -134,6 +143,7 @@ def _row(
         weighting=block.weighting,
         estimand=ESTIMANDS[plan.test] if block.weighting is None else "weighted " + ESTIMANDS[plan.test],
         n=int(block.sizes.n[c]),
+        n_clusters=None if block.clusters is None else int(block.units.n[c]),
         mean_baseline=before,
         mean_system=after,
         difference=difference,
@@ -145,6 +155,7 @@ def _row(
         estimate=_estimate(tested, c, difference),
         p_value=defined(tested.p_value[c]),
         smallest_p=_smallest_p(block, c, place, members),
+        alternative=plan.alternative,
         interval=tested.interval(c),
         p_adjusted=defined(place.p_adjusted),
         adjusted_interval=place.interval,
@@ -154,7 +165,7 @@ def _row(
         higher_is_better=info.higher_is_better,
         also=_also(block, c, plan.test),
         also_adjusted=place.others,
-        detectable_in_family=_detectable(block, c, plan.alpha / members, plan.test),
+        detectable_in_family=_detectable(block, c, two_sided_alpha(plan) / members, plan.test),
         **_sizes(block, c, higher_is_better=info.higher_is_better),
     )
 
@@ -166,14 +177,14 @@ def _sizes(block: Block, c: int, *, higher_is_better: bool) -> dict[str, Any]:
     if not higher_is_better:
         wins, losses, superiority = losses, wins, 1 - superiority
     return {
-        "n_effective": defined(sizes.n_effective[c]),
+        "n_effective": defined(block.units.n_effective[c]),
         "wins": wins,
         "ties": int(sizes.ties[c]),
         "losses": losses,
         "tie_tolerance": defined(block.differences.unit[c]),
         "effect_size": defined(sizes.effect_size[c]),
         "probability_of_superiority": defined(superiority),
-        "smallest_detectable": defined(sizes.smallest_detectable[c]),
+        "smallest_detectable": defined(block.units.smallest_detectable[c]),
     }
 
 
@@ -191,12 +202,12 @@ def _estimate(tested: Tested, c: int, difference: float | None) -> float | None:
 def _smallest_p(block: Block, c: int, place: Place, members: int) -> float | None:
     """The smallest adjusted p that the sign flips and the correction can give."""
     smallest = float(block.tested["randomisation"].smallest_p[c])
-    return defined(min(1.0, smallest * (members if place.correction == "bonferroni" else 1)))
+    return defined(min(1.0, smallest * (members if place.correction in ("bonferroni", GUARDED) else 1)))
 
 
 def _detectable(block: Block, c: int, alpha: float, test: str) -> float | None:
     """The mean difference that a paired t test at `alpha` finds with power .8; None where the data cannot say."""
-    error, n = float(block.standard_error[c]), float(block.sizes.n_effective[c])
+    error, n = float(block.standard_error[c]), float(block.units.n_effective[c])
     if not error > 0 or n < SMALLEST_VERDICT_N or test in RANK_TESTS:
         return None
     return defined(stats.detectable_shift(int(n), alpha=alpha) * error)
@@ -218,11 +229,27 @@ def _also(block: Block, c: int, chosen: str) -> tuple[OtherTest, ...]:
     tests = [tested for test, tested in block.tested.items() if test != chosen]
     if block.columns[c].attribute is None:
         tests += list(block.overall.values())
-    return tuple(OtherTest(t.test, defined(t.p_value[c]), t.interval(c)) for t in tests)
+    shown = [OtherTest(t.test, defined(t.p_value[c]), t.interval(c)) for t in tests]
+    if block.intervals is not None and block.columns[c].attribute is None:
+        shown += _asked_intervals(block.intervals, c)
+    return tuple(shown)
+
+
+def _asked_intervals(intervals: stats.BootstrapIntervals, c: int) -> list[OtherTest]:
+    """The bootstrap intervals asked for by name; they carry no p-value."""
+    level = 1 - intervals.alpha
+    return [
+        OtherTest(
+            name,
+            None,
+            Interval.from_ends(float(intervals.low[c, k]), float(intervals.high[c, k]), level, f"bootstrap, {name}"),
+        )
+        for k, name in enumerate(intervals.methods)
+    ]
 
 
 def _distributions(block: Block, claims: Sequence[int], plan: Plan) -> tuple[Distribution, ...]:
-    result = bootstrap(block.differences.select(np.asarray(claims)), plan)
+    result = bootstrap(block.differences.select(np.asarray(claims)), plan, clusters=block.clusters)
     return tuple(
         Distribution(block.id(c), tuple(result.edges[k].tolist()), tuple(result.counts[k].tolist()))
         for k, c in enumerate(claims)

@@ -35,6 +35,10 @@ class Evidence:
         Query weights; None for equal weights.
     weights_name : str or None
         The column they came from.
+    clusters : ndarray of int64, shape (Q,), or None
+        Cluster of each query; None where every query stands for itself.
+    clusters_name : str or None
+        The column they came from.
     audit : mapping
         What was read and left out, as report.json holds it.
     sources : tuple of Source
@@ -51,6 +55,8 @@ class Evidence:
     weights_name: str | None
     audit: Mapping[str, Any]
     sources: tuple[Source, ...]
+    clusters: NDArray[np.int64] | None = None
+    clusters_name: str | None = None
 
     @property
     def query_weights(self) -> NDArray[np.float64]:

@@ -40,7 +40,7 @@ def place_all(
 ) -> tuple[dict[str, Place], tuple[Family, ...]]:
     """Correct every difference within its family.
 
-    * confirmatory: the overall differences of the primary measures, under the plan's weights. Where the reference
+    * confirmatory: the claims, under the plan's weights. Where the reference
       system was chosen by its mean ('best'), the correction covers all pairs of systems.
     * plain: with weights, the same differences without them, corrected in the same way.
     * exploratory: other measures and all segments, by Benjamini and Hochberg's procedure.
@@ -89,14 +89,15 @@ def _claims(
         wide, members = block, list(claims)
     chosen = np.arange(len(wide.columns)) if plan.compare == "best" else np.asarray(members)
     tested, family = wide.tested[plan.test].select(chosen), wide.differences.select(chosen)
-    correction = chosen_correction(plan, family)
+    clusters = block.clusters
+    correction = chosen_correction(plan, family, clusters)
     if correction == "tukey":
         measures = dict.fromkeys(block.columns[c].measure for c in claims)
         values = [evidence.scores.values[:, :, m] for m in measures]
         corrected = correct_tukey(tested, values, None if block.weighting is None else evidence.weights, plan)
     else:
-        corrected = correct(correction, tested, family, plan)
-    others = other_corrections(correction, tested, family, plan)
+        corrected = correct(correction, tested, family, plan, clusters)
+    others = other_corrections(correction, tested, family, plan, clusters)
     rank = {int(column): k for k, column in enumerate(chosen)}
     places = {
         block.id(c): Place(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankstats import stats
 from rankstats.comparison.columns import Column, make_columns, overall_differences
@@ -24,9 +25,10 @@ def attribute_tests(
 ) -> tuple[Heterogeneity, ...]:
     """Test every attribute, measure and pair by permuting the segment labels over the queries.
 
-    The differences are those under the plan's weights. Queries without a value of the attribute, and those of segments
-    below 10 queries, are left out: Welch's statistic is not trustworthy there. The p-values of all attributes, measures
-    and pairs are corrected together by Benjamini and Hochberg's procedure.
+    The differences are those under the plan's weights. With clusters whole clusters are permuted, where all queries of
+    each have the same label; an attribute that divides clusters is not tested. Queries without a value of the
+    attribute, and those of segments below 10 queries, are left out: Welch's statistic is not trustworthy there. The
+    p-values of all attributes, measures and pairs are corrected together by Benjamini and Hochberg's procedure.
 
     Parameters
     ----------
@@ -57,9 +59,7 @@ def _one(
     scores = evidence.scores
     large = [value != NONE and int(attribute.members(value).sum()) >= SMALLEST_VERDICT_N for value in attribute.values]
     labelled = np.array(large)[attribute.code]
-    result = stats.heterogeneity_test(
-        differences.within(labelled), attribute.code, resamples=plan.resamples, rng=seed_of(plan, "labels")
-    )
+    result = _test(evidence, plan, differences.within(labelled), attribute.code)
     opposite = _opposite(differences, attribute)
     return [
         Heterogeneity(
@@ -69,18 +69,40 @@ def _one(
             attribute=attribute.name,
             label=attribute.name,
             weighting=evidence.weights_name if evidence.weights is not None else None,
-            segments=int(result.segments[c]),
-            n=int(result.n[c]),
-            statistic=defined(result.statistic[c]),
-            p_value=defined(result.p_value[c]),
+            segments=0 if result is None else int(result.segments[c]),
+            n=0 if result is None else int(result.n[c]),
+            statistic=None if result is None else defined(result.statistic[c]),
+            p_value=None if result is None else defined(result.p_value[c]),
             p_adjusted=None,
-            q=defined(result.cochran_q[c]),
-            i_squared=defined(result.i_squared[c]),
+            q=None if result is None else defined(result.cochran_q[c]),
+            i_squared=None if result is None else defined(result.i_squared[c]),
             reversal=bool(opposite[c]),
             opposite=opposite[c],
         )
         for c, column in enumerate(columns)
     ]
+
+
+def _test(
+    evidence: Evidence, plan: Plan, differences: Differences, code: NDArray[np.int64]
+) -> stats.HeterogeneityResult | None:
+    """Permute labels over queries or clusters; None where the attribute divides clusters."""
+
+    def permute(rows: Differences, labels: NDArray[np.int64]) -> stats.HeterogeneityResult:
+        return stats.heterogeneity_test(rows, labels, resamples=plan.resamples, rng=seed_of(plan, "labels"))
+
+    if evidence.clusters is None:
+        return permute(differences, code)
+    if divides_clusters(evidence.clusters, code):
+        return None
+    _, first = np.unique(evidence.clusters, return_index=True)
+    return stats.on_clusters(lambda rows: permute(rows, code[first]), differences, evidence.clusters)
+
+
+def divides_clusters(clusters: NDArray[np.int64], code: NDArray[np.int64]) -> bool:
+    """Return whether some cluster holds queries of several segments."""
+    _, first, cluster = np.unique(clusters, return_index=True, return_inverse=True)
+    return bool((code[first][cluster] != code).any())
 
 
 def _opposite(pooled: Differences, attribute: Attribute) -> list[tuple[str, ...]]:

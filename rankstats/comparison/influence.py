@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rankstats.comparison.columns import Block
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.result import Difference
-from rankstats.comparison.significance import correct, run_test
+from rankstats.comparison.significance import Clusters, correct, run_test
 from rankstats.comparison.verdicts import outcome_of
 from rankstats.plan import Plan
 from rankstats.stats import Differences
@@ -52,17 +52,17 @@ def carried_claims(
             continue
         for query in _most_helpful(family, k):
             if query not in adjusted:
-                adjusted[query] = _without(family, query, row.correction, plan)
+                adjusted[query] = _without(family, query, row.correction, plan, block.clusters)
             if not adjusted[query][k] <= plan.alpha:
                 carried.append((row, evidence.scores.query_ids[query]))
                 break
     return tuple(carried)
 
 
-def _without(family: Differences, query: int, correction: str, plan: Plan) -> NDArray[np.float64]:
+def _without(family: Differences, query: int, correction: str, plan: Plan, clusters: Clusters) -> NDArray[np.float64]:
     rest = family.within(np.arange(family.n_rows) != query)
     sizes = np.full(family.n_columns, family.n_columns, dtype=np.int64)
-    return correct(correction, run_test(plan.test, rest, plan, sizes), rest, plan).p_adjusted
+    return correct(correction, run_test(plan.test, rest, plan, sizes, clusters), rest, plan, clusters).p_adjusted
 
 
 def _most_helpful(family: Differences, column: int) -> list[int]:

@@ -146,7 +146,8 @@ class Difference:
     """One paired difference, system minus baseline, with its test, sizes and place in a family.
 
     `estimate` is the parameter of the test: the mean difference, or the (pseudo-)median of a rank or sign test.
-    Wins are queries on which the system is better, whatever the direction of the measure. `smallest_p` is the smallest
+    Wins are queries on which the system is better, whatever the direction of the measure. With clusters `n_clusters`
+    counts them and `n_effective` is their effective number. `smallest_p` is the smallest
     adjusted p-value that test and correction can give, `detectable_in_family` the smallest detectable difference at the
     level left to one member of the family.
     """
@@ -159,6 +160,7 @@ class Difference:
     weighting: str | None
     estimand: str
     n: int
+    n_clusters: int | None
     n_effective: float | None
     mean_baseline: float | None
     mean_system: float | None
@@ -171,6 +173,7 @@ class Difference:
     estimate: float | None
     p_value: float | None
     smallest_p: float | None
+    alternative: str
     interval: Interval | None
     p_adjusted: float | None
     adjusted_interval: Interval | None
@@ -290,6 +293,7 @@ class Comparison:
     alpha: float
     compare: str
     weights: str | None
+    clusters: str | None
     systems: tuple[System, ...]
     measures: tuple[MeasureInfo, ...]
     queries: tuple[Query, ...]
@@ -320,6 +324,7 @@ class Comparison:
             "alpha": self.alpha,
             "compare": self.compare,
             "weights": self.weights,
+            "clusters": self.clusters,
             "systems": plain(self.systems),
             "measures": plain(self.measures),
             "queries": plain(self.queries),

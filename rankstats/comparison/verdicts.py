@@ -29,9 +29,14 @@ def outcome_of(row: Difference, alpha: float) -> str:
 
 
 def has_too_few(row: Difference) -> bool:
-    """Whether there are too few queries for a verdict, in number or by their weights."""
-    effective = row.n if row.weighting is None or row.n_effective is None else min(row.n, row.n_effective)
-    return effective < SMALLEST_VERDICT_N
+    """Whether there are too few queries or clusters for a verdict, in number or by their weights."""
+    return independent(row) < SMALLEST_VERDICT_N
+
+
+def independent(row: Difference) -> float:
+    """Return how many independent observations a difference rests on: queries or clusters, as their weights count."""
+    plain = row.weighting is None and row.n_clusters is None
+    return row.n if plain or row.n_effective is None else min(row.n, row.n_effective)
 
 
 def _is_equivalent(row: Difference) -> bool:
@@ -73,10 +78,12 @@ def make_verdicts(
 
 def sentence(row: Difference, outcome: str, label: str) -> str:
     """Return the verdict in words: who, by how much, interval, adjusted p, n."""
-    n = count(row.n, "query", "queries")
+    n = sample(row)
     decimals = decimals_for(row.standard_error)
     if row.weighting is not None:
         label = f"{label} (weighted by {row.weighting})"
+    if row.segment is not None:
+        label = f"{label} where {row.segment['attribute']} is {row.segment['value']}"
     if row.difference is None:
         return f"{row.system} and {row.baseline} cannot be compared on {label}: no query is defined for both."
     size = _size(row, decimals)
@@ -95,11 +102,24 @@ def sentence(row: Difference, outcome: str, label: str) -> str:
         )
     if outcome == "not_shown":
         return (
-            f"{row.system} is not shown to differ from {row.baseline} on {label}: "
+            f"{row.system} is not shown to {_asked(row)} {row.baseline} on {label}: "
             f"{size} ({evidence}; {_can_show(row, n)})."
         )
     lower = "" if row.higher_is_better else "; lower is better"
     return f"{row.system} is {outcome} than {row.baseline} on {label} by {size} ({evidence}; {n}{lower})."
+
+
+def sample(row: Difference) -> str:
+    """Return the number of queries, and of their clusters, in words."""
+    n = count(row.n, "query", "queries")
+    return n if row.n_clusters is None else f"{n} in {count(row.n_clusters, 'cluster')}"
+
+
+def _asked(row: Difference) -> str:
+    """What the test could have shown."""
+    if row.alternative == "two-sided":
+        return "differ from"
+    return f"be {'better' if (row.alternative == 'greater') == row.higher_is_better else 'worse'} than"
 
 
 def _size(row: Difference, decimals: int) -> str:
@@ -111,9 +131,10 @@ def _size(row: Difference, decimals: int) -> str:
 
 
 def _few(row: Difference, n: str) -> str:
-    if row.n < SMALLEST_VERDICT_N or row.n_effective is None:
+    if row.n < SMALLEST_VERDICT_N or row.n_effective is None or row.n_effective == row.n_clusters:
         return n
-    return f"{n} that the weights make count like {row.n_effective:.1f}"
+    cause = "whose sizes make them" if row.weighting is None else "that the weights make"
+    return f"{n} {cause} count like {row.n_effective:.1f}"
 
 
 def _relative(row: Difference) -> str:
@@ -126,7 +147,8 @@ def _relative(row: Difference) -> str:
 def _evidence(row: Difference, decimals: int) -> str:
     """The intervals and the adjusted p; the interval that agrees with the verdict comes first."""
     own, joint = row.interval, row.adjusted_interval
-    p = p_statement(row.p_adjusted, "p" if row.correction == "none" else "adjusted p")
+    letter = "p" if row.correction == "none" else "adjusted p"
+    p = p_statement(row.p_adjusted, letter if row.alternative == "two-sided" else f"one-sided {letter}")
     if own is None:
         return f"no interval; {p}"
     alone = f"{level_text(own)} interval {_ends(own, decimals)}"

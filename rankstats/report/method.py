@@ -51,8 +51,8 @@ GLOSSARY = (
     ("too few", f"Fewer than {SMALLEST_VERDICT_N} queries: shown hollow, without a verdict."),
     (
         "confirmatory",
-        "The claims: the primary measure over all queries. They must be fixed before looking; where the reference "
-        "system is the best found here, the correction covers all pairs.",
+        "The claims: the primary measure over all queries, unless the plan says otherwise. They must be fixed before "
+        "looking; where the reference system is the best found here, the correction covers all pairs.",
     ),
     ("exploratory", "All other measures and all segments: hints, corrected among themselves."),
     ("unjudged", "A document in the list that no judge has graded; it counts as not relevant."),
@@ -108,6 +108,7 @@ def _statistics(source: Source) -> list[tuple[str, str]]:
     tests = dict.fromkeys(TEST_NAMES.get(row["test"], shown(row["test"], 60)) for row in differences)
     estimands = dict.fromkeys(shown(row["estimand"], 120) for row in differences)
     methods = dict.fromkeys(shown(row["interval"]["method"], 60) for row in differences if row["interval"])
+    sides = list(dict.fromkeys(row.get("alternative", "two-sided") for row in differences))
     items = [
         ("compared", {"baseline": "the baseline with each other system", "all-pairs": "all pairs of systems",
                       "best": "the best system with each other"}.get(source.report.get("compare", ""), "")),
@@ -116,6 +117,8 @@ def _statistics(source: Source) -> list[tuple[str, str]]:
         ("intervals", "; ".join(methods)),
         ("alpha", f"{source.alpha:g}"),
         ("weights", source.planned_weighting or ("none" if differences else "")),
+        ("clusters", shown(source.report.get("clusters") or "", 60)),
+        ("side", ", ".join(sides) if sides != ["two-sided"] else ""),
         ("resamples", "" if reproduction["resamples"] is None else f"{reproduction['resamples']:,}"),
         ("seed", "" if reproduction["seed"] is None else str(reproduction["seed"])),
     ]  # fmt: skip

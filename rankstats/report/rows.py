@@ -16,6 +16,12 @@ TEST_NAMES = {
     "t": "paired t test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "sign": "sign test",
+    "normal": "normal bootstrap interval",
+    "percentile": "percentile bootstrap interval",
+    "expanded": "expanded percentile bootstrap interval",
+    "basic": "basic bootstrap interval",
+    "bca": "BCa bootstrap interval",
+    "studentised": "bootstrap-t interval",
 }
 CORRECTION_NAMES = {
     "none": "no correction",
@@ -24,7 +30,9 @@ CORRECTION_NAMES = {
     "max-t": "max-T by sign flips",
     "max-t-stepdown": "max-T by sign flips, stepping down",
     "bonferroni": "Bonferroni",
+    "guarded-bonferroni": "Bonferroni on the test and t, the larger p",
     "holm": "Holm",
+    "holm-sidak": "Holm–Šidák",
     "hochberg": "Hochberg",
     "hommel": "Hommel",
     "sidak": "Šidák",

@@ -50,9 +50,11 @@ def statements(source: Source) -> tuple[Statement, ...]:
 
 def _statement(source: Source, verdict: Row, row: Row) -> Statement:
     tone = source.tone(row)
-    p = wording.p_statement(p_of(row), "adjusted p" if is_adjusted(row) else "p")
+    p = wording.p_statement(p_of(row), _letter(row))
     relative = "" if row["relative_difference"] is None else relative_text(row["relative_difference"])
-    evidence = (_intervals(source, row), _held(p), relative, _held(f"n = {row['n']:,}"))
+    clusters = row.get("n_clusters")
+    n = f"n = {row['n']:,}" + ("" if clusters is None else f" in {wording.count(clusters, 'cluster')}")
+    evidence = (_intervals(source, row), _held(p), relative, _held(n))
     counts = (counts_words(source, row), _sensitivity(source, row) if tone == NOT_SHOWN else "")
     lines = (" · ".join(part for part in evidence if part), "; ".join(part for part in counts if part))
     return Statement(
@@ -65,6 +67,11 @@ def _statement(source: Source, verdict: Row, row: Row) -> Statement:
     )
 
 
+def _letter(row: Row) -> str:
+    letter = "adjusted p" if is_adjusted(row) else "p"
+    return letter if row.get("alternative", "two-sided") == "two-sided" else f"one-sided {letter}"
+
+
 def _held(text: str) -> str:
     """Keep a short statement on one line."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
@@ -74,14 +81,25 @@ def _headline(source: Source, row: Row, tone: str) -> str:
     baseline, system = label(row["baseline"], 60), label(row["system"], 60)
     measure, by = source.measure_label(row["measure"]), _size(source, row)
     weighted = "" if row["weighting"] is None else f" (weighted by {shown(row['weighting'], 40)})"
+    if row["segment"] is not None:
+        weighted += f" where {shown(row['segment']['attribute'], 40)} is {shown(row['segment']['value'], 40)}"
     if tone == EQUIVALENT:
         margin = wording.number(row["margin"], source.decimals(row["measure"]))
         return f"{system} and {baseline} are equivalent on {measure}{weighted} within ±{margin}: {by}"
     if tone in {"better", "worse"}:
         return f"{system} is {tone} than {baseline} on {measure}{weighted} by {by}"
     if tone == NOT_SHOWN:
-        return f"{system} is not shown to differ from {baseline} on {measure}{weighted}: {by}"
+        return f"{system} is not shown to {_asked(source, row)} {baseline} on {measure}{weighted}: {by}"
     return f"Too few {source.unit[1]} to compare {system} with {baseline} on {measure}{weighted}: {by}"
+
+
+def _asked(source: Source, row: Row) -> str:
+    """What the test could have shown."""
+    side = row.get("alternative", "two-sided")
+    if side == "two-sided":
+        return "differ from"
+    higher = source.measures[row["measure"]]["higher_is_better"]
+    return f"be {'better' if (side == 'greater') == higher else 'worse'} than"
 
 
 def _size(source: Source, row: Row) -> str:
@@ -266,9 +284,11 @@ def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool
     for row in rows:
         adjusted = row["p_adjusted"] is not None
         p = row["p_adjusted"] if adjusted else row["p_value"]
+        if p is None:
+            continue
         name = shown(str(row.get("label") or row["attribute"]), 40)
         letter = ("" if told else "heterogeneity, ") + ("adjusted p" if adjusted else "p")
-        changes = p is not None and p <= source.alpha
+        changes = p <= source.alpha
         told.append(
             f"{name} {'changes' if changes else 'is not shown to change'} {'it' if told else effect} "
             f"({wording.p_statement(p, letter)})"

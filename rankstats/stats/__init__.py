@@ -9,11 +9,12 @@ from rankstats.stats.classical import (
     MeanIntervalResult,
     PairedTResult,
     SignTestResult,
+    interval_of_means,
     mean_interval,
     paired_t,
     sign_test,
 )
-from rankstats.stats.clusters import cluster_sums, on_clusters, strata_of_clusters
+from rankstats.stats.clusters import cluster_sums, clustered_relative_difference, on_clusters, strata_of_clusters
 from rankstats.stats.complete_values import all_pairs, pairwise_differences
 from rankstats.stats.correlation import (
     GroupedRankCorrelation,
@@ -76,6 +77,7 @@ __all__ = [
     "mean_ratios",
     "relative_ratios",
     "cluster_sums",
+    "clustered_relative_difference",
     "on_clusters",
     "strata_of_clusters",
     "MaxTResult",
@@ -112,6 +114,7 @@ __all__ = [
     "signed_rank_test",
     "MeanIntervalResult",
     "mean_interval",
+    "interval_of_means",
     "CORRECTIONS",
     "adjust",
     "not_tighter",

@@ -191,9 +191,13 @@ def mean_interval(values: ArrayLike, weights: ArrayLike | None = None, *, alpha:
     >>> mean_interval([0.5, 0.7, 0.6, 0.8]).low.round(3).tolist()
     [0.445]
     """
-    alpha = check_alpha(alpha)
     array = np.asarray(values, dtype=np.float64)
-    column = paired_differences(np.zeros(array.shape), array, weights)
+    return interval_of_means(paired_differences(np.zeros(array.shape), array, weights), alpha=alpha)
+
+
+def interval_of_means(column: Differences, *, alpha: float = 0.05) -> MeanIntervalResult:
+    """Return the means of columns with t intervals, as `mean_interval` does; columns are differences from 0."""
+    alpha = check_alpha(alpha)
     error, n = column.standard_error, column.n
     quantile = -special.stdtrit(np.maximum(n - 1, 1), alpha / 2)
     width = np.where(n > 1, quantile * error, np.where(n > 0, np.inf, np.nan))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstats.errors import RankstatsError
 from rankstats.stats.differences import Differences
+from rankstats.stats.effects import RelativeDifference, difference_and_level, relative_of
 from rankstats.stats.exact_sums import to_grid
 from rankstats.stats.joined_columns import join_columns
 from rankstats.stats.random_blocks import RNG, generator_from, replayed
@@ -179,6 +180,55 @@ def on_clusters(
         shared = weights[:, columns].max(axis=1, initial=0.0)
         chosen = _reduced(differences.select(columns), codes, shared, weights[:, columns] > 0)
         parts.append(test(chosen, **arguments))
+    return join_columns(parts, np.concatenate(groups))
+
+
+def clustered_relative_difference(
+    baseline: ArrayLike,
+    system: ArrayLike,
+    clusters: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    alpha: float = 0.05,
+) -> RelativeDifference:
+    """Return the relative difference with Fieller's interval from variances between clusters; n counts clusters.
+
+    Parameters
+    ----------
+    baseline, system : array_like, shape (n,) or (n, c)
+        Values per query; NaN in either makes the query absent.
+    clusters : array_like, shape (n,)
+        Label of each query's cluster.
+    weights : array_like, shape (n,), optional
+        Weights of the queries, 0 or more.
+    alpha : float
+        1 − level.
+
+    Returns
+    -------
+    RelativeDifference
+
+    Raises
+    ------
+    RankstatsError
+        If shapes, labels, weights or alpha are out of range.
+
+    Examples
+    --------
+    >>> result = clustered_relative_difference([0.4, 0.6, 0.5, 0.5], [0.5, 0.7, 0.6, 0.4], list("uvwx"))
+    >>> result.estimate.round(9).tolist(), result.n.tolist()
+    ([0.1], [4])
+    """
+    difference, level = difference_and_level(baseline, system, weights)
+    codes = label_codes(clusters, difference.n_rows, "clusters")
+    of_clusters = _weights_of_clusters(difference, codes)
+    groups = _columns_of_equal_weights(of_clusters)
+    parts = []
+    for columns in groups:
+        inside = of_clusters[:, columns]
+        shared, present = inside.max(axis=1, initial=0.0), inside > 0
+        pair = (_reduced(part.select(columns), codes, shared, present) for part in (difference, level))
+        parts.append(relative_of(*pair, alpha=alpha))
     return join_columns(parts, np.concatenate(groups))
 
 

@@ -180,11 +180,23 @@ def relative_difference(
     >>> result.estimate.round(9).tolist()
     [0.5]
     """
-    alpha = check_alpha(alpha)
+    return relative_of(*difference_and_level(baseline, system, weights), alpha=alpha)
+
+
+def difference_and_level(
+    baseline: ArrayLike, system: ArrayLike, weights: ArrayLike | None
+) -> tuple[Differences, Differences]:
+    """Return system − baseline and baseline − 0 over the queries that both have."""
     difference = paired_differences(baseline, system, weights)
     before = np.asarray(baseline, dtype=np.float64).reshape(difference.n_rows, -1)
     before = np.broadcast_to(before, difference.present.shape)
     level = paired_differences(np.zeros(before.shape), np.where(difference.present, before, np.nan), weights)
+    return difference, level
+
+
+def relative_of(difference: Differences, level: Differences, *, alpha: float = 0.05) -> RelativeDifference:
+    """Return the relative difference as `relative_difference` does, from differences and the baseline's level."""
+    alpha = check_alpha(alpha)
     n = difference.n
     # products of four means would leave the range of floats at 1e77: a power of two changes no digit
     scale = power_of_two_at_least(np.nan_to_num(np.maximum(np.abs(difference.mean), np.abs(level.mean))))

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from rankstats.comparison.significance import (
     DENSE_FROM,
+    GUARDED,
+    MAX_T_FROM,
     Tested,
     changed_queries,
     chosen_correction,
@@ -101,13 +103,15 @@ def corrections(family: Differences, flips: Tested, t: Tested, plan: Plan) -> di
     default = correct(chosen_correction(plan, family), flips, family, plan)
     by_name = default
     # by name the members with few changed queries take part as well
-    if bool(np.any(changed_queries(family) < DENSE_FROM)):
+    if family.n_rows < MAX_T_FROM or bool(np.any(changed_queries(family) < DENSE_FROM)):
         by_name = correct("bootstrap-max-t", flips, family, replace(plan, correction="bootstrap-max-t"))
+    guarded = correct(GUARDED, flips, family, plan)
     joint = flip_max_t(family, alpha=plan.alpha, resamples=plan.resamples, rng=plan.seed)
     return {
         "default": (default.p_adjusted, default.low, default.high),
         "bootstrap max-T": (by_name.p_adjusted, by_name.low, by_name.high),
         "Bonferroni, flips": (flips.p_bonferroni, flips.bonferroni_low, flips.bonferroni_high),
+        "Bonferroni, guarded": (guarded.p_adjusted, guarded.low, guarded.high),
         "Holm, flips": (adjust(flips.p_value, "holm"), None, None),
         "Bonferroni, t": (t.p_bonferroni, t.bonferroni_low, t.bonferroni_high),
         "flip max-T": (joint.p_adjusted, joint.adjusted_low, joint.adjusted_high),

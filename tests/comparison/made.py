@@ -19,6 +19,7 @@ def evidence_of(
     measures: Sequence[str] | None = None,
     columns: Mapping[str, Sequence[object]] | None = None,
     weights: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
     lower_is_better: Sequence[str] = (),
     query_ids: Sequence[str] | None = None,
     text: str | None = None,
@@ -69,4 +70,6 @@ def evidence_of(
             "query_table": None,
         },
         sources=(),
+        clusters=None if clusters is None else np.asarray(clusters, dtype=np.int64),
+        clusters_name=None if clusters is None else "user",
     )

@@ -61,7 +61,7 @@ def check_consistency(comparison: Comparison, alpha: float) -> None:
         pairs += [(o.correction, o.p_adjusted, o.adjusted_interval) for o in row.also_adjusted]
         for correction, p, interval in pairs:
             assert p >= row.p_value
-            if correction in ("bootstrap-max-t", "max-t", "tukey", "bonferroni", "sidak", "none"):
+            if correction in ("bootstrap-max-t", "max-t", "tukey", "bonferroni", "guarded-bonferroni", "sidak", "none"):
                 assert (p <= alpha) == (interval is not None and interval.leaves_out_zero()), (correction, row)
             else:
                 assert interval is None
@@ -199,7 +199,7 @@ def test_families_hold_every_difference_once() -> None:
     assert [v.difference_id for v in comparison.verdict] == list(confirmatory.members)
 
 
-@pytest.mark.parametrize(("n", "correction"), [(24, "bonferroni"), (25, "bootstrap-max-t")])
+@pytest.mark.parametrize(("n", "correction"), [(24, "guarded-bonferroni"), (25, "bootstrap-max-t")])
 def test_the_default_correction_changes_at_25_queries(n: int, correction: str) -> None:
     comparison = compare_evidence(evidence_of(made(5, n)), QUICK)
     assert comparison.families[0].correction == correction
