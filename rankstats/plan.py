@@ -80,6 +80,8 @@ class Plan:
         Which pairs are compared.
     segments : tuple of str
         Segment specifications such as ``length:6`` or ``popularity``.
+    mix : mapping of str to mapping of str to float
+        Shares of an attribute's values, on any scale, that the differences are re-weighted to.
     policies : Policies
         Treatment of the data.
     test : str
@@ -118,6 +120,7 @@ class Plan:
     baselines: tuple[str, ...] = ()
     compare: str = "baseline"
     segments: tuple[str, ...] = ()
+    mix: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     policies: Policies = field(default_factory=Policies)
     test: str = "randomisation"
     correction: str = "auto"
@@ -157,6 +160,11 @@ class Plan:
         self._check_correction()
         if self.seed < 0:
             raise PlanError(f"seed = {self.seed} is below 0")
+        for name, shares in self.mix.items():
+            if not shares or any(not 0 <= share < float("inf") for share in shares.values()):
+                raise PlanError(f"mix of {name!r}: shares are numbers of 0 or more, at least one for each mix")
+            if not sum(shares.values()) > 0:
+                raise PlanError(f"mix of {name!r}: all shares are 0")
         for measure, margin in self.margin.items():
             if not 0 < margin < float("inf"):
                 raise PlanError(f"margin of {measure} is {margin}; a margin is a number above 0")
@@ -219,6 +227,7 @@ class Plan:
                 "baselines": list(self.baselines),
                 "compare": self.compare,
                 "segments": list(self.segments),
+                "mix": {name: dict(shares) for name, shares in self.mix.items()},
             },
             "conventions": self.policies.to_dict(),
             "statistics": {
@@ -271,6 +280,12 @@ def _margins(value: Any) -> dict[str, float]:
     return {str(name): _real(margin) for name, margin in value.items()}
 
 
+def _mixes(value: Any) -> dict[str, dict[str, float]]:
+    if not isinstance(value, dict) or not all(isinstance(shares, dict) for shares in value.values()):
+        raise PlanError(f"is {value!r}; a table such as {{ popularity = {{ head = 0.6, tail = 0.4 }} }} is expected")
+    return {name: {str(part): _real(share) for part, share in shares.items()} for name, shares in value.items()}
+
+
 def _runs(value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         raise PlanError(f'is {value!r}; a table such as {{ prod = "a.run" }} is expected')
@@ -287,6 +302,7 @@ _SECTIONS: dict[str, dict[str, _Reader]] = {
         "baselines": _texts,
         "compare": _text,
         "segments": _texts,
+        "mix": _mixes,
         "title": _text,
     },
     "conventions": {

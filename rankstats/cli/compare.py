@@ -64,6 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="length, length:6, popularity, relevant, COLUMN, COLUMN:q4, A+B; repeatable",
     )
+    asked.add_argument(
+        "--mix",
+        metavar="ATTRIBUTE:VALUE=SHARE,...",
+        action="append",
+        default=[],
+        help="re-weight the differences to this mix of segments, such as popularity:head=0.6,torso=0.3,tail=0.1 "
+        "(default: the measured traffic); repeatable",
+    )
     asked.add_argument("--weights", metavar="COLUMN", help="column of query weights: weighted means lead the report")
     asked.add_argument(
         "--cluster",
@@ -141,6 +149,7 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "resamples": options.resamples,
         "seed": options.seed,
         "margin": _margins(options.margin),
+        "mix": _mixes(options.mix),
         "title": options.title,
     }
     columns = {
@@ -175,6 +184,22 @@ def _margins(texts: Sequence[str]) -> dict[str, float]:
             separator = ""
         require(bool(separator), f"--margin {text}: write MEASURE=SIZE, such as nDCG@10=0.01")
     return margins
+
+
+def _mixes(texts: Sequence[str]) -> dict[str, dict[str, float]]:
+    mixes: dict[str, dict[str, float]] = {}
+    for text in texts:
+        name, _, shares = text.partition(":")
+        try:
+            pairs = [part.rpartition("=") for part in split_list([shares])]
+            mixes[name.strip()] = {value.strip(): float(share) for value, _, share in pairs}
+        except ValueError:
+            shares = ""
+        require(
+            bool(name.strip() and shares.strip()) and "=" in shares,
+            f"--mix {text}: write ATTRIBUTE:VALUE=SHARE,..., such as popularity:head=0.6,tail=0.4",
+        )
+    return mixes
 
 
 _FOR_RUNS = {

@@ -1,65 +1,167 @@
 """Evidence checks: what could lead a reader to a wrong decision, each with a code, a severity and a plain sentence.
 
-A check takes the findings and yields warnings. New ones go to `data_checks` or `claim_checks` and into `CHECKS`.
+A check takes the findings and yields warnings. New ones go to `data_checks` or `claim_checks` and, with the question
+that they answer, into `CHECKS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rankstats.comparison import claim_checks, data_checks
 from rankstats.comparison.findings import Findings
-from rankstats.comparison.result import Warning
+from rankstats.comparison.result import Checked, Warning
 from rankstats.wording import count
 
 _ORDER = {"serious": 0, "warning": 1, "info": 2}
 
 
-def check_evidence(findings: Findings) -> tuple[Warning, ...]:
-    """Return all warnings, the serious ones first, then in the order of the checks; the same said twice stands once."""
+def always(findings: Findings) -> bool:
+    """Applies to every comparison."""
+    return True
+
+
+def with_runs(findings: Findings) -> bool:
+    """Applies where ranked lists and judgments are known."""
+    return bool(findings.evidence.hits)
+
+
+def with_weights(findings: Findings) -> bool:
+    """Applies where queries are weighted, or clusters have sizes."""
+    return findings.evidence.weights is not None or findings.evidence.clusters is not None
+
+
+def with_texts(findings: Findings) -> bool:
+    """Applies where query texts are known."""
+    return any(findings.evidence.texts())
+
+
+def with_table(findings: Findings) -> bool:
+    """Applies where there is a query table."""
+    return findings.evidence.queries is not None
+
+
+def with_segments(findings: Findings) -> bool:
+    """Applies where segments are asked for."""
+    return bool(findings.plan.segments)
+
+
+def with_family(findings: Findings) -> bool:
+    """Applies where several claims are made together."""
+    return len(findings.confirmatory) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An evidence check.
+
+    Attributes
+    ----------
+    question : str
+        What it asks, as a heading.
+    find : callable
+        Yields the warnings.
+    codes : tuple of str
+        The codes of its warnings; the first names the check.
+    applies : callable
+        Whether the check has anything to look at.
+    """
+
+    question: str
+    find: Callable[[Findings], Iterator[Warning]]
+    codes: tuple[str, ...]
+    applies: Callable[[Findings], bool] = always
+
+
+CHECKS: Sequence[Check] = (
+    Check(
+        "are the systems different systems?",
+        claim_checks.identical_systems,
+        ("identical_systems", "nearly_identical_systems"),
+    ),
+    Check("is a run too good to be true?", data_checks.perfect_runs, ("perfect_run",), with_runs),
+    Check("were the queries used for tuning?", data_checks.tuning_queries, ("tuning_queries",), with_table),
+    Check(
+        "are there enough queries for the level?",
+        claim_checks.few_queries,
+        ("few_queries", "level_unreachable"),
+    ),
+    Check(
+        "do weighted and plain means agree?",
+        claim_checks.weights_disagree,
+        ("weights_disagree", "reversal"),
+        with_weights,
+    ),
+    Check("is one system judged less than the other?", data_checks.judged_gap, ("judged_gap",), with_runs),
+    Check("is enough of the lists judged?", data_checks.unjudged, ("unjudged",), with_runs),
+    Check("does one query carry a verdict?", claim_checks.one_query_carries, ("one_query_carries",)),
+    Check("do mean and counts agree?", claim_checks.mean_against_losses, ("mean_against_losses",)),
+    Check("do the tests of the mean agree?", claim_checks.tests_disagree, ("tests_disagree",)),
+    Check("do the corrections agree?", claim_checks.corrections_disagree, ("corrections_disagree",), with_family),
+    Check("does a segment point the other way?", claim_checks.reversals, ("segment_reversal",), with_segments),
+    Check("did every run answer every query?", data_checks.missing_queries, ("missing_queries",)),
+    Check("are all values there?", data_checks.undefined_scores, ("undefined_values",)),
+    Check("do the weights rest on enough queries?", claim_checks.low_effective_n, ("low_effective_n",), with_weights),
+    Check("do query texts repeat?", data_checks.duplicate_texts, ("duplicate_texts",), with_texts),
+    Check("has every query a cluster?", data_checks.clusters_without_value, ("no_cluster",), with_weights),
+    Check("do the tests look at both sides?", claim_checks.one_sided, ("one_sided",)),
+    Check("does every measure vary?", data_checks.constant_measure, ("constant_measure",)),
+    Check(
+        "are the judged queries in the query table?",
+        data_checks.without_table_row,
+        ("not_in_query_table",),
+        with_table,
+    ),
+    Check("was anything decided while reading?", data_checks.reading_notes, ("reading",)),
+    Check("does every attribute divide the queries?", data_checks.undivided_segments, ("undivided_segment",)),
+    Check(
+        "could every attribute be tested?",
+        claim_checks.segments_divide_clusters,
+        ("segments_divide_clusters",),
+        with_segments,
+    ),
+    Check("does recall fall while F1 rises?", claim_checks.recall_against_f1, ("recall_down_f1_up",)),
+    Check("has every query a relevant document?", data_checks.no_relevant, ("no_relevant",), with_runs),
+    Check("are there queries without judgments?", data_checks.unknown_queries, ("unknown_queries",), with_runs),
+    Check("are there enough queries for the bootstrap?", claim_checks.small_bootstrap, ("bootstrap_small_n",)),
+    Check("are there so many queries that size matters more than p?", claim_checks.many_queries, ("many_queries",)),
+    Check("was the plan carried out as written?", claim_checks.plan_overridden, ("plan_overridden",)),
+    Check("was the baseline named?", claim_checks.baseline_by_order, ("baseline_by_order",)),
+    Check("was the reference chosen by the data?", claim_checks.best_by_data, ("best_by_data",)),
+    Check("what do the intervals not cover?", claim_checks.sampling_only, ("sampling_only",)),
+)
+"""All checks, in the order in which equal severities are shown."""
+
+
+def check_evidence(findings: Findings) -> tuple[tuple[Warning, ...], tuple[Checked, ...]]:
+    """Run all checks.
+
+    Returns
+    -------
+    warnings : tuple of Warning
+        The serious ones first, then in the order of the checks; the same said twice stands once.
+    checked : tuple of Checked
+        Every check with its outcome, in the order of the checks.
+    """
     grouped: dict[tuple[str, str, str], list[str]] = {}
+    checked = []
     for check in CHECKS:
-        for warning in check(findings):
+        found = list(check.find(findings))
+        for warning in found:
             grouped.setdefault((warning.code, warning.severity, warning.message), []).append(warning.where)
+        checked.append(_outcome(check, found, applies=check.applies(findings)))
     warnings = [
         Warning(code, severity, message, places[0] if len(places) == 1 else count(len(places), "comparison"))
         for (code, severity, message), places in grouped.items()
     ]
-    return tuple(sorted(warnings, key=lambda warning: _ORDER[warning.severity]))
+    return tuple(sorted(warnings, key=lambda warning: _ORDER[warning.severity])), tuple(checked)
 
 
-CHECKS: Sequence[Callable[[Findings], Iterator[Warning]]] = (
-    claim_checks.identical_systems,
-    data_checks.perfect_runs,
-    data_checks.tuning_queries,
-    claim_checks.few_queries,
-    claim_checks.weights_disagree,
-    data_checks.judged_gap,
-    data_checks.unjudged,
-    claim_checks.one_query_carries,
-    claim_checks.mean_against_losses,
-    claim_checks.tests_disagree,
-    claim_checks.corrections_disagree,
-    claim_checks.reversals,
-    data_checks.missing_queries,
-    data_checks.undefined_scores,
-    claim_checks.low_effective_n,
-    data_checks.duplicate_texts,
-    data_checks.clusters_without_value,
-    claim_checks.one_sided,
-    data_checks.constant_measure,
-    data_checks.without_table_row,
-    data_checks.reading_notes,
-    data_checks.undivided_segments,
-    claim_checks.segments_divide_clusters,
-    claim_checks.recall_against_f1,
-    data_checks.no_relevant,
-    data_checks.unknown_queries,
-    claim_checks.small_bootstrap,
-    claim_checks.many_queries,
-    claim_checks.plan_overridden,
-    claim_checks.baseline_by_order,
-    claim_checks.best_by_data,
-    claim_checks.sampling_only,
-)
-"""All checks, in the order in which equal severities are shown."""
+def _outcome(check: Check, found: Sequence[Warning], *, applies: bool) -> Checked:
+    if not found:
+        return Checked(check.codes[0], check.question, "ok" if applies else "not_applicable", "")
+    worst = min(found, key=lambda warning: _ORDER[warning.severity])
+    others = len({warning.message for warning in found}) - 1
+    more = f" ({others:,} more among the warnings)" if others else ""
+    return Checked(check.codes[0], check.question, worst.severity, worst.message + more)

@@ -26,6 +26,9 @@ from rankstats.stats import (
 )
 from rankstats.tables import Scores
 
+MOST_SHOWN_BESIDE = 1000
+"""Columns up to which other tests than the plan's are made for being shown beside it; the paired t always is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -156,11 +159,12 @@ def make_block(
     baseline, system = (np.where(differences.present, values, np.nan) for values in _values(evidence.scores, columns))
     family_size = np.ones(len(columns), dtype=np.int64)
     family_size[list(claims)] = len(claims)
-    tests = dict.fromkeys((plan.test, "randomisation", "bootstrap", "t"))
+    few = len(columns) <= MOST_SHOWN_BESIDE
+    tests = dict.fromkeys((plan.test, "randomisation", *(("bootstrap",) if few else ()), "t"))
     clusters, weights = evidence.clusters, evidence.weights if weighted else None
     # rank and sign tests know no weights and no clusters
-    extra = [] if weighted or clusters is not None else [test for test in ("wilcoxon", "sign") if test not in tests]
-    first = base.select(np.arange(len(overall)))
+    extra = ["wilcoxon", "sign"] if few and not weighted and clusters is None else []
+    first, alone = base.select(np.arange(len(overall))), np.ones(len(overall), dtype=np.int64)
     return Block(
         weighting=evidence.weights_name if weighted else None,
         columns=columns,
@@ -168,7 +172,7 @@ def make_block(
         baseline=baseline,
         system=system,
         tested={test: run_test(test, differences, plan, family_size, clusters) for test in tests},
-        overall={test: run_test(test, first, plan, family_size[: len(overall)]) for test in extra},
+        overall={test: run_test(test, first, plan, alone) for test in extra if test not in tests},
         intervals=bootstrap_intervals(first, plan, clusters),
         clusters=clusters,
         standard_error=on_units(paired_t, differences, clusters).standard_error,

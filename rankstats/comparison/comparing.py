@@ -20,9 +20,12 @@ from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.findings import Findings
 from rankstats.comparison.lists import documents_to_judge, extreme_queries, shown_lists
 from rankstats.comparison.pairs import choose_pairs
-from rankstats.comparison.result import Comparison, Interval, Query, Score, Segment, Verdict, Warning
+from rankstats.comparison.result import Checked, Comparison, Interval, Query, Score, Segment, Verdict, Warning
+from rankstats.comparison.robustness import explain_queries
 from rankstats.comparison.segments import Attribute, SegmentData, make_attributes, too_few
 from rankstats.comparison.significance import on_units
+from rankstats.comparison.standings import make_standings
+from rankstats.comparison.traffic_mix import post_stratify
 from rankstats.comparison.verdicts import make_verdicts
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.plan import Plan
@@ -73,7 +76,7 @@ def compare_evidence(
     analysis = analyse(evidence, plan, pairs, primary, attributes)
     report("agreement and checks", 0.9)
     verdicts = make_verdicts(analysis.confirmatory, {info.name: info for info in scores.measures}, plan.alpha)
-    warnings = _warnings(evidence, plan, analysis, verdicts, attributes)
+    warnings, checked = _checked(evidence, plan, analysis, verdicts, attributes)
     shown = extreme_queries(scores, pairs, primary)
     to_judge = documents_to_judge(evidence.hits, scores, pairs, evidence.query_weights) if evidence.hits else ()
     report("report", 0.95)
@@ -102,16 +105,21 @@ def compare_evidence(
         verdict=verdicts,
         reproduction=_reproduction(evidence, plan, tuple(scores.measures[m].name for m in primary), argv),
         to_judge=to_judge,
+        standings=make_standings(evidence, plan, primary),
+        post_stratified=post_stratify(evidence, plan, pairs, attributes),
+        robustness=analysis.robustness,
+        explanations=explain_queries(evidence, pairs, primary, shown),
+        checks=checked,
     )
 
 
-def _warnings(
+def _checked(
     evidence: Evidence,
     plan: Plan,
     analysis: Analysis,
     verdicts: tuple[Verdict, ...],
     attributes: Sequence[Attribute],
-) -> tuple[Warning, ...]:
+) -> tuple[tuple[Warning, ...], tuple[Checked, ...]]:
     divided = {attribute.specification for attribute in attributes}
     return check_evidence(
         Findings(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,18 @@ from rankstats.comparison.result import (
     Heterogeneity,
     Interval,
     OtherTest,
+    Robustness,
     defined,
 )
+from rankstats.comparison.robustness import make_robustness
 from rankstats.comparison.segments import NONE, Attribute
 from rankstats.comparison.significance import ESTIMANDS, GUARDED, Tested, bootstrap
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.plan import Plan
 from rankstats.tables import exact_mean
+
+_MOST_DISTRIBUTIONS = 100
+"""Claims up to which the resampled means are kept as histograms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,8 @@ class Analysis:
         The claims.
     plain : tuple of Difference
         With weights: the claims' unweighted twins.
+    robustness : tuple of Robustness
+        One a claim over all queries.
     carried_by : tuple of (Difference, str)
         Claims that fall when one query is left out, and that query.
     """
@@ -60,6 +68,7 @@ class Analysis:
     heterogeneity: tuple[Heterogeneity, ...]
     confirmatory: tuple[Difference, ...]
     plain: tuple[Difference, ...]
+    robustness: tuple[Robustness, ...]
     carried_by: tuple[tuple[Difference, str], ...]
 
 
@@ -111,6 +120,7 @@ def analyse(
         heterogeneity=attribute_tests(evidence, plan, pairs, attributes),
         confirmatory=confirmatory,
         plain=tuple(rows[blocks[1].id(c)] for c in claims) if len(blocks) > 1 else (),
+        robustness=make_robustness(evidence, blocks[0], claims),
         carried_by=carried_claims(evidence, plan, blocks[0], claims, confirmatory),
     )
 
@@ -210,7 +220,12 @@ def _detectable(block: Block, c: int, alpha: float, test: str) -> float | None:
     error, n = float(block.standard_error[c]), float(block.units.n_effective[c])
     if not error > 0 or n < SMALLEST_VERDICT_N or test in RANK_TESTS:
         return None
-    return defined(stats.detectable_shift(int(n), alpha=alpha) * error)
+    return defined(_detectable_shift(int(n), alpha) * error)
+
+
+@cache
+def _detectable_shift(n: int, alpha: float) -> float:
+    return float(stats.detectable_shift(n, alpha=alpha))
 
 
 def _difference(before: float | None, after: float | None, estimate: float) -> float | None:
@@ -249,6 +264,8 @@ def _asked_intervals(intervals: stats.BootstrapIntervals, c: int) -> list[OtherT
 
 
 def _distributions(block: Block, claims: Sequence[int], plan: Plan) -> tuple[Distribution, ...]:
+    if len(claims) > _MOST_DISTRIBUTIONS:
+        return ()
     result = bootstrap(block.differences.select(np.asarray(claims)), plan, clusters=block.clusters)
     return tuple(
         Distribution(block.id(c), tuple(result.edges[k].tolist()), tuple(result.counts[k].tolist()))

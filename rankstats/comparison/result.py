@@ -236,6 +236,110 @@ class Heterogeneity:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a system stands on a measure: its rank, the ranks that it may have, and whether it may be the best.
+
+    `low` and `high` are None where there are too few queries for a test of all pairs.
+    """
+
+    measure: str
+    system: str
+    weighting: str | None
+    n: int
+    mean: float | None
+    rank: int
+    low: int | None
+    high: int | None
+    may_be_best: bool | None
+    level: float
+    correction: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PostStratified:
+    """A difference under a stated mix of an attribute's segments; `mix` holds the shares, adding up to 1."""
+
+    measure: str
+    baseline: str
+    system: str
+    weighting: str | None
+    attribute: str
+    mix: Mapping[str, float]
+    source: str
+    n: int
+    plain: float | None
+    difference: float | None
+    standard_error: float | None
+    p_value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A query that moves a difference: its own difference, and its share of the leading side."""
+
+    query_id: str
+    difference: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Robustness:
+    """How few queries carry a claim, and what median and trimmed mean say.
+
+    `side` is 'gain' where the gains outweigh, 'loss' where the losses do; `half` of the `movers` on that side make up
+    half of it.
+    """
+
+    difference_id: str
+    median: float | None
+    trimmed_mean: float | None
+    trim: float
+    gain: float | None
+    loss: float | None
+    side: str | None
+    movers: int
+    half: int
+    share_of_largest: float | None
+    carriers: tuple[Carrier, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A relevant document that stands at another rank; None where a list lacks it.
+
+    `change` is in the unit of the measure.
+    """
+
+    doc_id: str
+    grade: float
+    rank_baseline: int | None
+    rank_system: int | None
+    change: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The documents that made the difference on a query."""
+
+    query_id: str
+    baseline: str
+    system: str
+    measure: str
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An evidence check with its outcome: 'ok', 'info', 'warning', 'serious' or 'not_applicable'."""
+
+    code: str
+    question: str
+    outcome: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """A rank correlation."""
 
@@ -311,6 +415,11 @@ class Comparison:
     verdict: tuple[Verdict, ...]
     reproduction: Mapping[str, Any]
     to_judge: tuple[JudgeRow, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    post_stratified: tuple[PostStratified, ...] = ()
+    robustness: tuple[Robustness, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
+    checks: tuple[Checked, ...] = ()
     decision: Mapping[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -337,6 +446,11 @@ class Comparison:
             "distributions": plain(self.distributions),
             "heterogeneity": plain(self.heterogeneity),
             "agreement": plain(self.agreement),
+            "ranks": plain(self.standings),
+            "post_stratified": plain(self.post_stratified),
+            "robustness": plain(self.robustness),
+            "explanations": plain(self.explanations),
+            "checks": plain(self.checks),
             "audit": plain(self.audit),
             "warnings": plain(self.warnings),
             "verdict": plain(self.verdict),

@@ -16,6 +16,7 @@ from rankstats.stats.classical import (
 )
 from rankstats.stats.clusters import cluster_sums, clustered_relative_difference, on_clusters, strata_of_clusters
 from rankstats.stats.complete_values import all_pairs, pairwise_differences
+from rankstats.stats.concentration import Concentration, concentration
 from rankstats.stats.correlation import (
     GroupedRankCorrelation,
     RankCorrelation,
@@ -40,6 +41,7 @@ from rankstats.stats.heterogeneity import HeterogeneityResult, cochran_q, hetero
 from rankstats.stats.many_systems import DiscriminativePower, RankIntervals, discriminative_power, rank_intervals
 from rankstats.stats.max_t import MaxTResult, bootstrap_max_t
 from rankstats.stats.multiplicity import CORRECTIONS, adjust, not_tighter
+from rankstats.stats.post_stratification import PostStratified, post_stratified
 from rankstats.stats.power import (
     PowerResult,
     detectable_shift,
@@ -63,6 +65,10 @@ from rankstats.stats.signed_ranks import SignedRankResult, signed_rank_test
 from rankstats.stats.tukey import RandomisedTukeyResult, randomised_tukey
 
 __all__ = [
+    "Concentration",
+    "concentration",
+    "PostStratified",
+    "post_stratified",
     "Differences",
     "paired_differences",
     "stack_columns",
