@@ -94,6 +94,9 @@ CHECKS: Sequence[Check] = (
         with_weights,
     ),
     Check("is one system judged less than the other?", data_checks.judged_gap, ("judged_gap",), with_runs),
+    Check(
+        "could the unjudged documents turn a verdict?", claim_checks.unjudged_decide, ("unjudged_decide",), with_runs
+    ),
     Check("is enough of the lists judged?", data_checks.unjudged, ("unjudged",), with_runs),
     Check("does one query carry a verdict?", claim_checks.one_query_carries, ("one_query_carries",)),
     Check("do mean and counts agree?", claim_checks.mean_against_losses, ("mean_against_losses",)),

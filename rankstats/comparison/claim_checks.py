@@ -10,7 +10,7 @@ from rankstats.comparison.findings import Findings, queries
 from rankstats.comparison.result import Warning
 from rankstats.comparison.verdicts import has_too_few, independent, outcome_of, sample
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
-from rankstats.wording import decimals_for, number, p_statement, p_value, signed
+from rankstats.wording import count, decimals_for, number, p_statement, p_value, signed
 
 
 def few_queries(findings: Findings) -> Iterator[Warning]:
@@ -105,6 +105,26 @@ def corrections_disagree(findings: Findings) -> Iterator[Warning]:
                 "corrections_disagree",
                 "warning",
                 f"The verdict depends on the correction ({listed}).",
+                findings.place(row),
+            )
+
+
+def unjudged_decide(findings: Findings) -> Iterator[Warning]:
+    """Unjudged documents that could turn a verdict."""
+    rows = {row.id: row for row in findings.confirmatory}
+    for found in findings.coverage:
+        row = rows[found.difference_id]
+        if row.withheld is not None:
+            yield Warning(
+                "unjudged_decide", "serious", f"The verdict is withheld: {row.withheld}.", findings.place(row)
+            )
+        elif found.to_turn is not None and found.verdict in ("better", "worse"):
+            wanted = count(found.to_turn, "unjudged document")
+            likely = f"; at the rate of the judged ones about {found.likely:.0f} are" if found.likely else ""
+            yield Warning(
+                "unjudged_decide",
+                "warning" if found.likely and found.to_turn <= found.likely else "info",
+                f"{wanted} of the top {found.depth}, if relevant, would turn the verdict{likely}.",
                 findings.place(row),
             )
 

@@ -108,6 +108,7 @@ def compare_evidence(
         standings=make_standings(evidence, plan, primary),
         post_stratified=post_stratify(evidence, plan, pairs, attributes),
         robustness=analysis.robustness,
+        coverage=analysis.coverage,
         explanations=explain_queries(evidence, pairs, primary, shown),
         checks=checked,
     )
@@ -130,6 +131,7 @@ def _checked(
             verdicts,
             analysis.heterogeneity,
             analysis.carried_by,
+            analysis.coverage,
             tuple(specification for specification in plan.segments if specification not in divided),
         )
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from rankstats import stats
 from rankstats.comparison.collecting import canonical_name
 from rankstats.comparison.columns import Block, Column, make_block, make_columns, two_sided_alpha
+from rankstats.comparison.coverage import make_coverage, reason_to_withhold, withheld
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.families import Place, place_all
 from rankstats.comparison.heterogeneity import attribute_tests
 from rankstats.comparison.influence import carried_claims
 from rankstats.comparison.result import (
+    Coverage,
     Difference,
     Distribution,
     Family,
@@ -58,6 +60,8 @@ class Analysis:
         With weights: the claims' unweighted twins.
     robustness : tuple of Robustness
         One a claim over all queries.
+    coverage : tuple of Coverage
+        One a claim over all queries, where lists and judgments are known.
     carried_by : tuple of (Difference, str)
         Claims that fall when one query is left out, and that query.
     """
@@ -69,6 +73,7 @@ class Analysis:
     confirmatory: tuple[Difference, ...]
     plain: tuple[Difference, ...]
     robustness: tuple[Robustness, ...]
+    coverage: tuple[Coverage, ...]
     carried_by: tuple[tuple[Difference, str], ...]
 
 
@@ -113,6 +118,11 @@ def analyse(
         for c in range(len(columns))
     }
     confirmatory = tuple(rows[blocks[0].id(c)] for c in claims)
+    coverage = make_coverage(evidence, plan, blocks[0], claims, confirmatory)
+    for found in coverage:
+        if withheld(found, rows[found.difference_id]):
+            rows[found.difference_id] = replace(rows[found.difference_id], withheld=reason_to_withhold(found))
+    confirmatory = tuple(rows[blocks[0].id(c)] for c in claims)
     return Analysis(
         differences=tuple(rows.values()),
         families=families,
@@ -121,6 +131,7 @@ def analyse(
         confirmatory=confirmatory,
         plain=tuple(rows[blocks[1].id(c)] for c in claims) if len(blocks) > 1 else (),
         robustness=make_robustness(evidence, blocks[0], claims),
+        coverage=coverage,
         carried_by=carried_claims(evidence, plan, blocks[0], claims, confirmatory),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import Difference, Heterogeneity, Verdict
+from rankstats.comparison.result import Coverage, Difference, Heterogeneity, Verdict
 from rankstats.plan import Plan
 from rankstats.wording import count
 
@@ -30,6 +30,8 @@ class Findings:
         The tests of the attributes.
     carried_by : tuple of (Difference, str)
         Claims that fall when one query is left out, with that query's id.
+    coverage : tuple of Coverage
+        What unjudged documents could change.
     undivided : tuple of str
         Segment specifications that put all scored queries into one segment.
     """
@@ -41,6 +43,7 @@ class Findings:
     verdicts: tuple[Verdict, ...]
     heterogeneity: tuple[Heterogeneity, ...]
     carried_by: tuple[tuple[Difference, str], ...]
+    coverage: tuple[Coverage, ...] = ()
     undivided: tuple[str, ...] = ()
 
     def label(self, measure: str) -> str:

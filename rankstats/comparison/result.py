@@ -189,6 +189,7 @@ class Difference:
     probability_of_superiority: float | None
     smallest_detectable: float | None
     detectable_in_family: float | None
+    withheld: str | None = None
     also: tuple[OtherTest, ...] = ()
     also_adjusted: tuple[OtherCorrection, ...] = ()
 
@@ -305,6 +306,33 @@ class Robustness:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the unjudged documents in the tops of two lists could change about a claim.
+
+    `worst` and `best` are the differences when all documents that favour the baseline (or the system) had the highest
+    grade; `to_turn` is how many of the lowest relevant grade change the verdict, `turns_to` what it becomes, and
+    `likely` how many of the losing list's would be relevant at the rate of its judged ones.
+    """
+
+    difference_id: str
+    measure: str
+    baseline: str
+    system: str
+    depth: int
+    unjudged_baseline: float | None
+    unjudged_system: float | None
+    documents: int
+    worst: float | None
+    worst_outcome: str
+    best: float | None
+    best_outcome: str
+    verdict: str
+    to_turn: int | None
+    turns_to: str | None
+    likely: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A relevant document that stands at another rank; None where a list lacks it.
 
@@ -418,6 +446,7 @@ class Comparison:
     standings: tuple[Standing, ...] = ()
     post_stratified: tuple[PostStratified, ...] = ()
     robustness: tuple[Robustness, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     checks: tuple[Checked, ...] = ()
     decision: Mapping[str, Any] | None = None
@@ -449,6 +478,7 @@ class Comparison:
             "ranks": plain(self.standings),
             "post_stratified": plain(self.post_stratified),
             "robustness": plain(self.robustness),
+            "coverage": plain(self.coverage),
             "explanations": plain(self.explanations),
             "checks": plain(self.checks),
             "audit": plain(self.audit),

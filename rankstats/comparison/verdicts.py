@@ -15,9 +15,10 @@ def outcome_of(row: Difference, alpha: float) -> str:
 
     A verdict needs at least 10 queries, in effective number where there are weights. It follows the adjusted p-value
     and the side of the test's own estimate; a rank or sign test whose interval does not agree shows nothing.
-    Equivalence needs a margin and a simultaneous interval inside it.
+    Equivalence needs a margin and a simultaneous interval inside it. A verdict may be withheld for a reason that the
+    row names.
     """
-    if has_too_few(row) or row.estimate is None or row.p_adjusted is None:
+    if row.withheld is not None or has_too_few(row) or row.estimate is None or row.p_adjusted is None:
         return "not_shown"
     if _is_equivalent(row):
         return "equivalent"
@@ -91,6 +92,11 @@ def sentence(row: Difference, outcome: str, label: str) -> str:
         return (
             f"Too few queries for a verdict on {label}: {row.system} against {row.baseline} {size} "
             f"on {_few(row, n)}; at least {SMALLEST_VERDICT_N} are needed."
+        )
+    if row.withheld is not None:
+        return (
+            f"The verdict on {label} for {row.system} against {row.baseline} is withheld: {size} ({n}), "
+            f"but {row.withheld}."
         )
     if row.wins == 0 and row.losses == 0 and outcome == "not_shown":
         return f"{row.system} and {row.baseline} do not differ on {label} on any of {n}: nothing can be shown."

@@ -1,0 +1,118 @@
+"""What the unjudged documents could change: scenarios against evaluating edited files, and verdicts withheld."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankstats.comparison import collect, compare_evidence
+from rankstats.comparison.coverage import _find_unjudged, with_grades
+from rankstats.comparison.result import Comparison
+from rankstats.measures import evaluate_systems, parse_measures
+from rankstats.plan import Plan
+
+MEASURES = ("P@10", "AP", "nDCG@10", "RR")
+
+
+def write_collection(folder: Path, *, n: int, unjudged: int, seed: int = 0, better: float = 0.0) -> Plan:
+    """Write judgments and two runs; `unjudged` of the new run's ten documents were never seen by a judge."""
+    rng = np.random.default_rng(seed)
+    qrels, old, new = [], [], []
+    for q in range(n):
+        for d in range(40):
+            qrels.append(f"q{q} 0 d{d} {int(rng.random() < 0.6)}")
+        for lines, tag, pool in ((old, "old", 0), (new, "new", unjudged)):
+            docs = [f"d{d}" for d in rng.permutation(40)[: 10 - pool]] + [f"u{d}" for d in range(pool)]
+            if tag == "new" and rng.random() < better:
+                relevant = {line.split()[2] for line in qrels if line.startswith(f"q{q} ") and line.endswith(" 1")}
+                docs = [*sorted(relevant)[: 10 - pool], *[f"u{d}" for d in range(pool)]]
+            rng.shuffle(docs)
+            lines += [f"q{q} Q0 {doc} {r + 1} {10 - r} {tag}" for r, doc in enumerate(docs)]
+    for name, lines in (("qrels.txt", qrels), ("old.run", old), ("new.run", new)):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return Plan(
+        qrels=str(folder / "qrels.txt"),
+        runs=(("old", str(folder / "old.run")), ("new", str(folder / "new.run"))),
+        measures=MEASURES,
+        primary=("P@10",),
+        resamples=499,
+    )
+
+
+def compared(plan: Plan) -> Comparison:
+    return compare_evidence(collect(plan), plan)
+
+
+def test_a_scenario_is_what_edited_judgments_give(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=12, unjudged=3)
+    evidence = collect(plan)
+    assert evidence.judgments is not None
+    unjudged = _find_unjudged(*evidence.hits)
+    assert len(unjudged) == 36
+    chosen = np.array([0, 4, 5, 20])
+    judgments, pair = with_grades(evidence.judgments, (evidence.hits[0], evidence.hits[1]), unjudged, chosen, 2.0)
+    values = evaluate_systems(parse_measures(MEASURES), judgments, pair, plan.policies)
+    lines = (tmp_path / "qrels.txt").read_text(encoding="utf-8")
+    lines += "".join(f"q{evidence.scores.query_ids[unjudged.query[i]][1:]} 0 {unjudged.doc_ids[i]} 2\n" for i in chosen)
+    (tmp_path / "qrels.txt").write_text(lines, encoding="utf-8")
+    np.testing.assert_allclose(values, collect(plan).scores.values, rtol=0, atol=1e-12)
+
+
+def test_a_verdict_is_withheld_where_the_losing_list_was_hardly_judged(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=3)
+    comparison = compared(plan)
+    (row,) = [row for row in comparison.differences if row.role == "confirmatory"]
+    (coverage,) = comparison.coverage
+    assert (coverage.unjudged_baseline, coverage.unjudged_system, coverage.documents) == (0, pytest.approx(0.3), 180)
+    assert coverage.verdict == "worse"
+    assert (coverage.worst, coverage.worst_outcome) == (pytest.approx(row.difference), "worse")
+    assert coverage.best == pytest.approx((row.difference or 0) + 0.3)
+    assert coverage.best_outcome == "better"
+    assert coverage.to_turn is not None
+    assert coverage.turns_to == "not_shown"
+    assert coverage.likely == pytest.approx(0.6 * 180, rel=0.2)
+    assert coverage.to_turn <= coverage.likely
+    (verdict,) = comparison.verdict
+    assert verdict.outcome == "not_shown"
+    assert f"{coverage.to_turn:,} of its unjudged documents, if relevant, would turn it" in verdict.sentence
+    assert [w.severity for w in comparison.warnings if w.code == "unjudged_decide"] == ["serious"]
+
+
+def test_the_number_of_documents_is_the_smallest(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=3)
+    evidence = collect(plan)
+    (coverage,) = compare_evidence(evidence, plan).coverage
+    assert evidence.judgments is not None
+    unjudged = _find_unjudged(*evidence.hits)
+    order = unjudged.towards(1, evidence.query_weights)
+    outcomes = []
+    for count in (coverage.to_turn or 0, (coverage.to_turn or 0) - 1):
+        pair = (evidence.hits[0], evidence.hits[1])
+        judgments, graded = with_grades(evidence.judgments, pair, unjudged, order[:count], 1.0)
+        scores = replace(
+            evidence.scores, values=evaluate_systems(parse_measures(MEASURES), judgments, graded, plan.policies)
+        )
+        edited = replace(evidence, scores=scores, judgments=None, hits=())
+        outcomes.append(compare_evidence(edited, plan).verdict[0].outcome)
+    assert outcomes == ["not_shown", "worse"]
+
+
+def test_a_verdict_stands_where_both_lists_are_judged_alike(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=0, better=0.9)
+    comparison = compared(plan)
+    (coverage,) = comparison.coverage
+    assert comparison.verdict[0].outcome == coverage.verdict == "better"
+    assert (coverage.documents, coverage.to_turn) == (0, None)
+    assert coverage.best == coverage.worst == pytest.approx(comparison.differences[0].difference)
+
+
+def test_the_winner_may_be_judged_less_and_still_win(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=2, better=1.0)
+    comparison = compared(plan)
+    (coverage,) = comparison.coverage
+    assert (coverage.verdict, comparison.verdict[0].outcome) == ("better", "better")
+    assert coverage.unjudged_system == pytest.approx(0.2)
+    assert coverage.to_turn is None
