@@ -24,7 +24,7 @@ from rankstats.measures import evaluate_systems, parse_measure
 from rankstats.measures.measure import Measure
 from rankstats.plan import Plan
 from rankstats.tables import Hits, Judgments
-from rankstats.tables.arrow_arrays import arrow_of
+from rankstats.tables.arrow_arrays import arrow_of, text_array
 from rankstats.wording import count, percent
 
 MOST_CLAIMS = 40
@@ -248,7 +248,7 @@ def with_grades(
     order = np.argsort(query, kind="stable")
     place = np.empty(old + new, dtype=np.int64)
     place[order] = np.arange(old + new)
-    added = pa.array([unjudged.doc_ids[d] for d in documents.tolist()], judgments.doc_ids.type)
+    added = text_array([unjudged.doc_ids[d] for d in documents.tolist()]).cast(judgments.doc_ids.type)
     doc_ids = pa.concat_arrays([judgments.doc_ids, added]).take(arrow_of(order))
     grades = np.concatenate([judgments.grade, np.full(new, grade)])[order]
     subtopics = judgments.subtopics

@@ -5,6 +5,7 @@ pyarrow's own ``to_numpy``, ``pa.array`` and ``pa.scalar`` load pandas first, wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -92,6 +93,21 @@ def arrow_of(values: NDArray[Any]) -> pa.Array[Any]:
     """
     values = np.ascontiguousarray(values)
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [None, pa.py_buffer(values)])
+
+
+def text_array(texts: Sequence[str]) -> pa.Array[Any]:
+    """Return texts as an Arrow array of strings, without the look at pandas that `pyarrow.array` takes.
+
+    Examples
+    --------
+    >>> text_array(["a", "", "ü"]).to_pylist()
+    ['a', '', 'ü']
+    """
+    encoded = [text.encode() for text in texts]
+    ends = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in encoded], out=ends[1:])
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers).cast(pa.string())
 
 
 def _bits(buffer: pa.Buffer | None, column: pa.Array[Any]) -> NDArray[np.bool_]:
