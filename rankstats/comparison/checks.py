@@ -47,6 +47,11 @@ def with_segments(findings: Findings) -> bool:
     return bool(findings.plan.segments)
 
 
+def with_intervals(findings: Findings) -> bool:
+    """Applies where bootstrap intervals are asked for by name."""
+    return bool(findings.plan.intervals)
+
+
 def with_family(findings: Findings) -> bool:
     """Applies where several claims are made together."""
     return len(findings.confirmatory) > 1
@@ -128,6 +133,12 @@ CHECKS: Sequence[Check] = (
     Check("has every query a relevant document?", data_checks.no_relevant, ("no_relevant",), with_runs),
     Check("are there queries without judgments?", data_checks.unknown_queries, ("unknown_queries",), with_runs),
     Check("are there enough queries for the bootstrap?", claim_checks.small_bootstrap, ("bootstrap_small_n",)),
+    Check(
+        "are there enough queries for the intervals asked for?",
+        claim_checks.small_interval,
+        ("interval_small_n",),
+        with_intervals,
+    ),
     Check("are there so many queries that size matters more than p?", claim_checks.many_queries, ("many_queries",)),
     Check("was the plan carried out as written?", claim_checks.plan_overridden, ("plan_overridden",)),
     Check("was the baseline named?", claim_checks.baseline_by_order, ("baseline_by_order",)),

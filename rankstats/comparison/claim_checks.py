@@ -55,6 +55,20 @@ def small_bootstrap(findings: Findings) -> Iterator[Warning]:
         )
 
 
+def small_interval(findings: Findings) -> Iterator[Warning]:
+    """Bootstrap intervals asked for by name that are too narrow for few queries."""
+    asked = [name for name in findings.plan.intervals if name in ("percentile", "basic", "bca", "normal")]
+    small = [row for row in findings.confirmatory if SMALLEST_VERDICT_N <= independent(row) < 30]
+    if asked and small:
+        yield Warning(
+            "interval_small_n",
+            "warning",
+            f"Bootstrap intervals ({', '.join(asked)}) are too narrow for {sample(min(small, key=independent))} "
+            "(below 30); expanded and studentised ones, and the interval of the test, are not.",
+            "intervals",
+        )
+
+
 def many_queries(findings: Findings) -> Iterator[Warning]:
     """Thousands of queries make everything significant."""
     n = max((row.n for row in findings.confirmatory), default=0)
@@ -199,9 +213,18 @@ def low_effective_n(findings: Findings) -> Iterator[Warning]:
                 "low_effective_n",
                 "warning",
                 f"The weights {row.weighting} make {queries(row.n)} count like {row.n_effective:.0f}: "
-                "few queries carry most weight.",
+                f"{_heaviest(findings)}.",
                 findings.place(row),
             )
+
+
+def _heaviest(findings: Findings) -> str:
+    """How few queries have half of the weight."""
+    weights = findings.evidence.query_weights
+    order = np.argsort(-weights, kind="stable")
+    half = 1 + int(np.argmax(np.cumsum(weights[order]) * 2 >= weights.sum()))
+    named = ", ".join(findings.evidence.scores.query_ids[q] for q in order[: min(half, 3)].tolist())
+    return f"half of the weight lies on {queries(half)} ({named}{', …' if half > 3 else ''})"
 
 
 def weights_disagree(findings: Findings) -> Iterator[Warning]:

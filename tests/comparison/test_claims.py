@@ -278,6 +278,21 @@ def test_intervals_by_name_stand_beside_the_test() -> None:
         assert other.interval.method == f"bootstrap, {name}"
 
 
+def test_narrow_intervals_of_few_queries_are_flagged() -> None:
+    few = evidence_of(made(14, 20, 2, 1))
+    assert warned(compare_evidence(few, replace(QUICK, intervals=("bca",))), "interval_small_n")
+    assert not warned(compare_evidence(few, replace(QUICK, intervals=("studentised",))), "interval_small_n")
+    many = evidence_of(made(14, 40, 2, 1))
+    assert not warned(compare_evidence(many, replace(QUICK, intervals=("bca",))), "interval_small_n")
+
+
+def test_the_queries_that_carry_the_weight_are_named() -> None:
+    weights = np.ones(40)
+    weights[[3, 8]] = 30
+    (warning,) = warned(compare_evidence(evidence_of(made(15, 40, 2, 1), weights=weights), QUICK), "low_effective_n")
+    assert "half of the weight lies on 2 queries (q00003, q00008)" in warning.message
+
+
 # ── the guarded Bonferroni ──────────────────────────────────────────────────────────────────────────────────────────
 
 
