@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
+import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rankstats.tables import MeasureInfo
 
+LINE = 110
 EPILOG = """\
 examples:
   rankstats measures
@@ -32,9 +35,9 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
 
 
 def _overview() -> str:
-    from rankstats.measures import DECLARATIONS, spellings  # noqa: PLC0415  heavy
+    from rankstats.measures import DECLARATIONS, WRAPPERS, spellings  # noqa: PLC0415  heavy
 
-    rows = [(declaration.usage, declaration.summary) for declaration in DECLARATIONS]
+    rows = [(_short(declaration.usage), declaration.summary) for declaration in (*DECLARATIONS, *WRAPPERS)]
     width = max(len(usage) for usage, _ in rows)
     also: dict[str, list[str]] = {}
     for spelling in spellings():
@@ -43,15 +46,30 @@ def _overview() -> str:
             also.setdefault(spelling.programs, []).append(spelling.text + mark)
     return "\n".join(
         [
-            *(f"{usage:<{width}}  {summary}" for usage, summary in rows),
+            *(_hanging(f"{usage:<{width}}  ", summary) for usage, summary in rows),
             "",
-            "k cuts the list; parameters are shown with their defaults.",
+            "k cuts the list. rankstats measures NAME explains one in full, with its parameters.",
             "Names of other programs for exactly these values:",
-            *(f"  {programs}: {', '.join(dict.fromkeys(names))}" for programs, names in also.items()),
-            "",
-            "rankstats measures NAME explains one in full.",
+            *(_hanging(f"  {programs}: ", ", ".join(dict.fromkeys(names)), 4) for programs, names in also.items()),
         ]
     )
+
+
+def _short(usage: str) -> str:
+    """Leave the parameters out of a usage.
+
+    Examples
+    --------
+    >>> _short("AP(rel=1, denominator='R')[@k]"), _short("Condensed(MEASURE)")
+    ('AP[@k]', 'Condensed(MEASURE)')
+    """
+    return re.sub(r"\([^()]*[=…](?:[^()]|\([^()]*\))*\)", "", usage)
+
+
+def _hanging(head: str, text: str, indent: int | None = None) -> str:
+    """Wrap a text after its head; further lines stand under its beginning."""
+    hang = " " * (len(head) if indent is None else indent)
+    return textwrap.fill(text, LINE, initial_indent=head, subsequent_indent=hang, break_on_hyphens=False)
 
 
 def explained(info: MeasureInfo) -> str:

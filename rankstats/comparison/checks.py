@@ -102,6 +102,7 @@ CHECKS: Sequence[Check] = (
     Check(
         "could the unjudged documents turn a verdict?", claim_checks.unjudged_decide, ("unjudged_decide",), with_runs
     ),
+    Check("could the order of tied scores turn a verdict?", claim_checks.ties_decide, ("ties_decide",), with_runs),
     Check("is enough of the lists judged?", data_checks.unjudged, ("unjudged",), with_runs),
     Check("does one query carry a verdict?", claim_checks.one_query_carries, ("one_query_carries",)),
     Check("do mean and counts agree?", claim_checks.mean_against_losses, ("mean_against_losses",)),

@@ -143,6 +143,26 @@ def unjudged_decide(findings: Findings) -> Iterator[Warning]:
             )
 
 
+def ties_decide(findings: Findings) -> Iterator[Warning]:
+    """Tied scores whose order changes values, or a verdict."""
+    rows = {row.id: row for row in findings.confirmatory}
+    for found in findings.tie_effects:
+        row = rows[found.difference_id]
+        parts = [
+            f"{queries(n)} of {system}"
+            for system, n in ((found.baseline, found.queries_baseline), (found.system, found.queries_system))
+            if n
+        ]
+        decimals = decimals_for(row.standard_error)
+        text = (
+            f"The order of tied scores changes the value of {' and '.join(parts)}: the difference lies between "
+            f"{signed(found.low, decimals)} and {signed(found.high, decimals)}"
+        )
+        turned = f", and the verdict would be '{_outcome_words(found.turns_to)}'" if found.turns_to else ""
+        severity = "warning" if found.turns_to else "info"
+        yield Warning("ties_decide", severity, f"{text}{turned}.", findings.place(row))
+
+
 def one_query_carries(findings: Findings) -> Iterator[Warning]:
     """A verdict that falls without one query."""
     for row, query_id in findings.carried_by:

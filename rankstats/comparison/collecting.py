@@ -5,23 +5,64 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstats.comparison.beyond_accuracy import (
+    ItemInputs,
+    audit_items,
+    depth_of_lists,
+    rating_notes,
+    read_item_inputs,
+)
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.lists import DEPTH
 from rankstats.comparison.result import System
 from rankstats.comparison.segments import SegmentData
 from rankstats.errors import InputError, PlanError, RankstatsError, did_you_mean
 from rankstats.inputs import Read, ReadAudit, ScoresInput, read_judgments, read_queries, read_run, read_scores
-from rankstats.measures import evaluate_systems, parse_measure, parse_measures
+from rankstats.measures import Measure, evaluate_systems, evaluate_together, parse_measure, parse_measures
 from rankstats.plan import Plan
-from rankstats.tables import Hits, Judgments, MeasureInfo, Queries, Scores, Source, make_hits
+from rankstats.tables import Hits, Judgments, Queries, Ranking, Scores, Source, make_hits
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share that is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What stands in for the files that a plan names: paths, or data handed in from Python.
+
+    Attributes
+    ----------
+    qrels : path, mapping, iterable, frame or Judgments
+        As `rankstats.inputs.read_judgments` takes it.
+    runs : tuple of (str, path, mapping, iterable, frame, array or Ranking)
+        Pairs of name and run, as `rankstats.inputs.read_run` takes it.
+    scores : path, iterable, frame, mapping or Scores
+        As `rankstats.inputs.read_scores` takes it, instead of judgments and runs.
+    queries : path, mapping, iterable or frame
+        The query table, as `rankstats.inputs.read_queries` takes it.
+    items : path, mapping, iterable, frame or Items
+        The item table, as `rankstats.inputs.read_items` takes it.
+    histories : path, iterable, frame or Histories
+        What each user has had before, as `rankstats.inputs.read_histories` takes it.
+    """
+
+    qrels: Any = None
+    runs: tuple[tuple[str, Any], ...] = ()
+    scores: Any = None
+    queries: Any = None
+    items: Any = None
+    histories: Any = None
+
+    @classmethod
+    def of_plan(cls, plan: Plan) -> Given:
+        """Return the files of a plan."""
+        return cls(plan.qrels, plan.runs, plan.scores or None, plan.queries, plan.items, plan.history)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +74,21 @@ class _Table:
     notes: tuple[str, ...] = ()
 
 
-def collect(plan: Plan, *, progress: Progress | None = None) -> Evidence:
+def collect(
+    plan: Plan, *, given: Given | None = None, progress: Progress | None = None, reverse_ties: bool = False
+) -> Evidence:
     """Read the inputs of a plan and return per-query values with everything known beside them.
 
     Parameters
     ----------
     plan : Plan
         Names judgments and runs, or files of ready-made scores.
+    given : Given, optional
+        Inputs that stand in for all files of the plan.
     progress : callable, optional
         Called as ``progress(what, share)``.
+    reverse_ties : bool, optional
+        Evaluate runs with tied scores a second time, the order inside each tie turned round.
 
     Returns
     -------
@@ -52,55 +99,118 @@ def collect(plan: Plan, *, progress: Progress | None = None) -> Evidence:
     RankstatsError
         If something cannot be read or does not fit together.
     """
-    if plan.scores and plan.runs:
+    given = given or Given.of_plan(plan)
+    if given.scores is not None and given.runs:
         raise PlanError("give either runs or scores, not both")
-    if plan.scores:
-        return _from_scores(plan)
-    if not plan.runs or plan.qrels is None:
+    if given.scores is not None:
+        return _from_scores(plan, given)
+    if not given.runs or given.qrels is None:
         raise PlanError("runs need judgments: give --qrels FILE and the runs, or --scores FILE")
-    return _from_runs(plan, progress or (lambda what, share: None))
+    return _from_runs(plan, given, progress or (lambda what, share: None), reverse_ties=reverse_ties)
 
 
-def _from_runs(plan: Plan, progress: Progress) -> Evidence:
+def _from_runs(plan: Plan, given: Given, progress: Progress, *, reverse_ties: bool) -> Evidence:
     measures = parse_measures(plan.wanted_measures)
-    assert plan.qrels is not None
+    _check_run_formats(plan, given)
     progress("judgments", 0.0)
-    judged = read_judgments(plan.qrels, plan.policies, id_column=plan.columns.query_id, grade_column=plan.columns.grade)
-    table = _query_table(plan)
+    judged = _read_judged(plan, given, measures)
+    table = _query_table(plan, given)
+    inputs = read_item_inputs(plan, given.items, given.histories)
+    depth = depth_of_lists(measures)
     hits: list[Hits] = []
+    turned: list[Hits] = []
     audits: list[ReadAudit] = []
-    for i, (name, path) in enumerate(plan.runs):
-        progress(f"reading {name}", 0.6 * i / len(plan.runs))
-        run = read_run(path, name, plan.policies)
-        hits.append(make_hits(judged.table, run.table, plan.policies, depth=DEPTH))
+    for i, (name, data) in enumerate(given.runs):
+        progress(f"reading {name}", 0.6 * i / len(given.runs))
+        run = _read_run(plan, name, data, judged)
+        hits.append(make_hits(judged.table, run.table, plan.policies, depth=depth))
+        again = reverse_ties and bool(hits[-1].tied.any())
+        turned.append(
+            make_hits(judged.table, run.table, plan.policies, depth=depth, reverse_ties=True) if again else hits[-1]
+        )
         audits.append(run.audit)
-        _check_overlap(judged.table, hits[-1], path)
+        _check_overlap(judged.table, hits[-1], run.audit.sources[0].name)
     progress("measures", 0.6)
-    scores = Scores(
-        evaluate_systems(measures, judged.table, hits, plan.policies),
-        judged.table.query_ids,
-        tuple(name for name, _ in plan.runs),
-        tuple(measure.info() for measure in measures),
-    )
-    sources = (*judged.audit.sources, *(source for audit in audits for source in audit.sources), *table.sources)
-    evidence = _with_table(plan, scores, table.queries, sources)
+    scores = _scores(plan, measures, judged.table, hits, inputs)
+    read_before = (*judged.audit.sources, *(source for audit in audits for source in audit.sources))
+    evidence = _with_table(plan, scores, table.queries, (*read_before, *table.sources, *inputs.sources))
     audit = _audit_runs(evidence, judged.table, judged.audit, hits, audits)
-    audit["notes"] = list(table.notes)
-    systems = tuple(System(name, path) for name, path in plan.runs)
-    return replace(evidence, systems=systems, judgments=judged.table, hits=tuple(hits), audit=audit)
+    audit["items"], left_out = audit_items(measures, judged.table, hits, inputs)
+    of_runs = [note for read in audits for note in read.notes]
+    ratings = rating_notes(measures, judged.table, hits)
+    audit["notes"] = [*judged.audit.notes, *of_runs, *table.notes, *inputs.notes, *left_out, *ratings]
+    systems = tuple(System(name, _named(data, read)) for (name, data), read in zip(given.runs, audits, strict=True))
+    evidence = replace(evidence, systems=systems, judgments=judged.table, hits=tuple(hits), audit=audit)
+    if any(other is not one for one, other in zip(hits, turned, strict=True)):
+        values = _scores(plan, measures, judged.table, turned, inputs).values
+        evidence = replace(evidence, reversed_ties=values)
+    return replace(evidence, items=inputs.items)
 
 
-def _from_scores(plan: Plan) -> Evidence:
+def _check_run_formats(plan: Plan, given: Given) -> None:
+    unknown = next((name for name in plan.run_format if name and name not in dict(given.runs)), None)
+    if unknown is not None:
+        names = [name for name, _ in given.runs]
+        raise PlanError(f"run_format names {unknown!r}, which is no run" + did_you_mean(unknown, names))
+
+
+def _read_judged(plan: Plan, given: Given, measures: Sequence[Measure]) -> Read[Judgments]:
+    return read_judgments(
+        given.qrels,
+        plan.policies,
+        form=plan.qrels_format,
+        id_column=plan.columns.query_id,
+        grade_column=plan.columns.grade,
+        document_column=plan.columns.document,
+        subtopics=any("subtopics" in measure.declaration.needs for measure in measures),
+    )
+
+
+def _scores(
+    plan: Plan, measures: Sequence[Measure], judgments: Judgments, hits: Sequence[Hits], inputs: ItemInputs
+) -> Scores:
+    items, histories = inputs.items, inputs.histories
+    return Scores(
+        evaluate_systems(measures, judgments, hits, plan.policies, items=items, histories=histories),
+        judgments.query_ids,
+        tuple(system.system for system in hits),
+        tuple(measure.info() for measure in measures),
+        evaluate_together(measures, judgments, hits, items=items),
+    )
+
+
+def _read_run(plan: Plan, name: str, data: Any, judged: Read[Judgments]) -> Read[Ranking]:
+    return read_run(
+        data,
+        name,
+        plan.policies,
+        form=plan.run_format.get(name, plan.run_format.get("")),
+        id_column=plan.columns.query_id,
+        document_column=plan.columns.document,
+        score_column=plan.columns.score,
+        listed=judged.listed,
+    )
+
+
+def _named(data: Any, read: ReadAudit) -> str:
+    return str(data) if isinstance(data, str | Path) else read.sources[0].name
+
+
+def _from_scores(plan: Plan, given: Given) -> Evidence:
     read = read_scores(
-        plan.scores, measures=plan.measures, id_column=plan.columns.query_id, numeric=_numeric_columns(plan)
+        given.scores,
+        measures=plan.measures,
+        id_column=plan.columns.query_id,
+        numeric=_numeric_columns(plan),
+        form=plan.scores_format,
     )
     scores = _described(_selected(read.table.scores, plan.measures))
-    given = _query_table(plan)
-    queries = given.queries if given.queries is not None else read.table.queries
-    evidence = _with_table(plan, scores, queries, (*read.audit.sources, *given.sources))
-    source = ", ".join(plan.scores)
+    table = _query_table(plan, given)
+    queries = table.queries if table.queries is not None else read.table.queries
+    evidence = _with_table(plan, scores, queries, (*read.audit.sources, *table.sources))
+    source = ", ".join(plan.scores) or ", ".join(source.name for source in read.audit.sources)
     audit = _audit_scores(evidence, read)
-    audit["notes"] = [*read.audit.notes, *given.notes]
+    audit["notes"] = [*read.audit.notes, *table.notes]
     return replace(evidence, systems=tuple(System(name, source) for name in scores.systems), audit=audit)
 
 
@@ -118,7 +228,10 @@ def _selected(scores: Scores, wanted: Sequence[str]) -> Scores:
             )
         places.append(names.index(name))
     return replace(
-        scores, values=scores.values[:, :, places], measures=tuple(scores.measures[place] for place in places)
+        scores,
+        values=scores.values[:, :, places],
+        measures=tuple(scores.measures[place] for place in places),
+        totals=None if scores.totals is None else scores.totals[:, places],
     )
 
 
@@ -126,10 +239,13 @@ def _described(scores: Scores) -> Scores:
     """Give measures that rankstats knows by name their definition; others are columns of the user's."""
     infos = []
     for info in scores.measures:
+        if info.definition:
+            infos.append(info)  # of values that were computed here
+            continue
         try:
             known = parse_measure(info.name).info()
         except RankstatsError:
-            known = MeasureInfo(info.name, info.name, {"formula": "ready-made values, as given"})
+            known = replace(info, definition={"formula": "ready-made values, as given"})
         infos.append(known if known.name == info.name else replace(info, definition={"formula": "ready-made values"}))
     return replace(scores, measures=tuple(infos))
 
@@ -142,12 +258,12 @@ def canonical_name(text: str) -> str:
         return text
 
 
-def _query_table(plan: Plan) -> _Table:
-    if plan.queries is None:
+def _query_table(plan: Plan, given: Given) -> _Table:
+    if given.queries is None:
         return _Table(None, ())
     columns = plan.columns
     read = read_queries(
-        plan.queries,
+        given.queries,
         id_column=columns.query_id,
         text=columns.text,
         frequency=columns.frequency,
@@ -278,6 +394,10 @@ def _audit_runs(
         hit.system: {"queries": int((hit.tied > 0).sum()), "documents": int(hit.tied.sum())} for hit in hits
     }
     audit["unjudged_at"] = {str(DEPTH): {hit.system: unjudged_share(hit, DEPTH) for hit in hits}}
+    audit["formats"] = {
+        "judgments": read.format,
+        "runs": {hit.system: audit_.format for hit, audit_ in zip(hits, runs, strict=True)},
+    }
     return audit
 
 
@@ -304,6 +424,7 @@ def _audit_scores(evidence: Evidence, read: Read[ScoresInput]) -> dict[str, Any]
     audit["duplicates"] = {"judgments": 0, "documents": {}}
     audit["ties"] = {}
     audit["unjudged_at"] = {}
+    audit["formats"] = {"scores": read.audit.format}
     return audit
 
 

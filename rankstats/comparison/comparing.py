@@ -55,7 +55,7 @@ def compare(plan: Plan, *, argv: Sequence[str] = (), progress: Progress | None =
     RankstatsError
         If something cannot be read, or plan and data do not fit together.
     """
-    return compare_evidence(collect(plan, progress=progress), plan, argv=argv, progress=progress)
+    return compare_evidence(collect(plan, progress=progress, reverse_ties=True), plan, argv=argv, progress=progress)
 
 
 def compare_evidence(
@@ -109,6 +109,7 @@ def compare_evidence(
         post_stratified=post_stratify(evidence, plan, pairs, attributes),
         robustness=analysis.robustness,
         coverage=analysis.coverage,
+        tie_effects=analysis.tie_effects,
         explanations=explain_queries(evidence, pairs, primary, shown),
         checks=checked,
     )
@@ -132,6 +133,7 @@ def _checked(
             analysis.heterogeneity,
             analysis.carried_by,
             analysis.coverage,
+            analysis.tie_effects,
             tuple(specification for specification in plan.segments if specification not in divided),
         )
     )

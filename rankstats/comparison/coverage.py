@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rankstats import stats
 from rankstats.comparison.columns import Block
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.lists import DEPTH
 from rankstats.comparison.result import Coverage, Difference
-from rankstats.comparison.significance import correct, run_test
+from rankstats.comparison.scenarios import ClaimedFamily
 from rankstats.comparison.verdicts import outcome_of
 from rankstats.measures import evaluate_systems, parse_measure
 from rankstats.measures.measure import Measure
@@ -29,7 +28,6 @@ from rankstats.wording import count, percent
 
 MOST_CLAIMS = 40
 """Larger families are not looked at: each claim means some twenty runs of the whole family."""
-_SCENARIO_RESAMPLES = 1999
 LARGEST_GAP = 0.05
 """Difference of the unjudged shares of two lists above which a verdict may be withheld."""
 
@@ -99,8 +97,7 @@ class _Claim:
     evidence: Evidence
     judgments: Judgments
     plan: Plan
-    block: Block
-    claims: Sequence[int]
+    family: ClaimedFamily
     member: int
     row: Difference
     measure: Measure
@@ -119,9 +116,8 @@ class _Claim:
         return cls(
             evidence,
             evidence.judgments,
-            replace(plan, resamples=min(plan.resamples, _SCENARIO_RESAMPLES)),
-            block,
-            claims,
+            plan,
+            ClaimedFamily.of(evidence, plan, block, claims),
             member,
             row,
             measure,
@@ -194,27 +190,7 @@ class _Claim:
         """Return the difference and the outcome when some unjudged documents are given a grade."""
         judgments, pair = with_grades(self.judgments, self.pair, self.unjudged, documents, grade)
         values = evaluate_systems([self.measure], judgments, pair, self.plan.policies)[:, :, 0]
-        chosen = np.asarray(self.claims)
-        baseline, system = self.block.baseline[:, chosen].copy(), self.block.system[:, chosen].copy()
-        baseline[:, self.member], system[:, self.member] = values[:, 0], values[:, 1]
-        weights = None if self.block.weighting is None else self.evidence.weights
-        family = stats.paired_differences(baseline, system, weights)
-        sizes = np.full(len(chosen), len(chosen), dtype=np.int64)
-        tested = run_test(self.plan.test, family, self.plan, sizes, self.block.clusters)
-        corrected = correct(self.row.correction, tested, family, self.plan, self.block.clusters)
-        k = self.member
-        p, estimate = float(corrected.p_adjusted[k]), float(tested.estimate[k])
-        row = replace(
-            self.row,
-            n=int(family.n[k]),
-            difference=estimate,
-            estimate=estimate,
-            p_adjusted=None if np.isnan(p) else p,
-            interval=tested.interval(k),
-            adjusted_interval=corrected.interval(k),
-            withheld=None,
-        )
-        return (None if np.isnan(estimate) else estimate), outcome_of(row, self.plan.alpha)
+        return self.family.decide(self.member, self.row, values[:, 0], values[:, 1])
 
 
 def _unjudged_share(hits: Hits) -> float | None:

@@ -27,11 +27,13 @@ from rankstats.comparison.result import (
     Interval,
     OtherTest,
     Robustness,
+    TieEffect,
     defined,
 )
 from rankstats.comparison.robustness import make_robustness
 from rankstats.comparison.segments import NONE, Attribute
 from rankstats.comparison.significance import ESTIMANDS, GUARDED, Tested, bootstrap
+from rankstats.comparison.ties import make_tie_effects
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.plan import Plan
 from rankstats.tables import exact_mean
@@ -62,6 +64,8 @@ class Analysis:
         One a claim over all queries.
     coverage : tuple of Coverage
         One a claim over all queries, where lists and judgments are known.
+    tie_effects : tuple of TieEffect
+        Claims on which tied scores change a value.
     carried_by : tuple of (Difference, str)
         Claims that fall when one query is left out, and that query.
     """
@@ -74,6 +78,7 @@ class Analysis:
     plain: tuple[Difference, ...]
     robustness: tuple[Robustness, ...]
     coverage: tuple[Coverage, ...]
+    tie_effects: tuple[TieEffect, ...]
     carried_by: tuple[tuple[Difference, str], ...]
 
 
@@ -132,6 +137,7 @@ def analyse(
         plain=tuple(rows[blocks[1].id(c)] for c in claims) if len(blocks) > 1 else (),
         robustness=make_robustness(evidence, blocks[0], claims),
         coverage=coverage,
+        tie_effects=make_tie_effects(evidence, plan, blocks[0], claims, confirmatory),
         carried_by=carried_claims(evidence, plan, blocks[0], claims, confirmatory),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.comparison.result import System
-from rankstats.tables import Hits, Judgments, Queries, Scores, Source
+from rankstats.tables import Hits, Items, Judgments, Queries, Scores, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,10 @@ class Evidence:
         Cluster of each query; None where every query stands for itself.
     clusters_name : str or None
         The column they came from.
+    items : Items or None
+        The item table.
+    reversed_ties : ndarray of float64, shape (Q, S, M), or None
+        The values when the order inside each tie of scores is turned round; None where no run ties or nobody asked.
     audit : mapping
         What was read and left out, as report.json holds it.
     sources : tuple of Source
@@ -57,6 +61,8 @@ class Evidence:
     sources: tuple[Source, ...]
     clusters: NDArray[np.int64] | None = None
     clusters_name: str | None = None
+    reversed_ties: NDArray[np.float64] | None = None
+    items: Items | None = None
 
     @property
     def query_weights(self) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import Coverage, Difference, Heterogeneity, Verdict
+from rankstats.comparison.result import Coverage, Difference, Heterogeneity, TieEffect, Verdict
 from rankstats.plan import Plan
 from rankstats.wording import count
 
@@ -32,6 +32,8 @@ class Findings:
         Claims that fall when one query is left out, with that query's id.
     coverage : tuple of Coverage
         What unjudged documents could change.
+    tie_effects : tuple of TieEffect
+        What the order of tied scores changes.
     undivided : tuple of str
         Segment specifications that put all scored queries into one segment.
     """
@@ -44,6 +46,7 @@ class Findings:
     heterogeneity: tuple[Heterogeneity, ...]
     carried_by: tuple[tuple[Difference, str], ...]
     coverage: tuple[Coverage, ...] = ()
+    tie_effects: tuple[TieEffect, ...] = ()
     undivided: tuple[str, ...] = ()
 
     def label(self, measure: str) -> str:

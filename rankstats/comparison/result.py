@@ -333,6 +333,22 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class TieEffect:
+    """What the order inside ties of scores changes about a claim: queries of each list, range of the difference."""
+
+    difference_id: str
+    measure: str
+    baseline: str
+    system: str
+    queries_baseline: int
+    queries_system: int
+    low: float
+    high: float
+    verdict: str
+    turns_to: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A relevant document that stands at another rank; None where a list lacks it.
 
@@ -447,6 +463,7 @@ class Comparison:
     post_stratified: tuple[PostStratified, ...] = ()
     robustness: tuple[Robustness, ...] = ()
     coverage: tuple[Coverage, ...] = ()
+    tie_effects: tuple[TieEffect, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     checks: tuple[Checked, ...] = ()
     decision: Mapping[str, Any] | None = None
@@ -479,6 +496,7 @@ class Comparison:
             "post_stratified": plain(self.post_stratified),
             "robustness": plain(self.robustness),
             "coverage": plain(self.coverage),
+            "tie_effects": plain(self.tie_effects),
             "explanations": plain(self.explanations),
             "checks": plain(self.checks),
             "audit": plain(self.audit),

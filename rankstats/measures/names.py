@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from rankstats.errors import MeasureError, did_you_mean
-from rankstats.measures.catalogue import Spelling, spellings
+from rankstats.measures.catalogue import CONDENSED, WRAPPERS, Spelling, spellings
 from rankstats.measures.declaration import Declaration
 from rankstats.measures.measure import Measure
 
@@ -15,23 +17,33 @@ _AT = r"(?:@\s*(?P<{}>[^\s(]*))?\s*"
 _FORM = re.compile(
     r"\s*(?P<base>[^\s@(]+)\s*" + _AT.format("before") + r"(?:\((?P<inside>.*)\))?\s*" + _AT.format("after")
 )
-_JOINED = re.compile(r"(?P<base>.+)[_.](?P<cutoff>[0-9]+)")
 _CUTOFF = re.compile(r"[1-9][0-9]*")
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_ENTRY = rf"{_NUMBER}(?:={_NUMBER})?"
+_CONTINUATION = re.compile(_ENTRY)
+"""An item of a list of cutoffs or gains as trec_eval takes it: the 10 of ``P.5,10``."""
 _OPENING, _CLOSING = "([{", ")]}"
 
 _AMBIGUOUS = {
-    "hits": "ranx's hits@k counts relevant documents, others mean the hit rate by it; write HitRate@k for the hit rate",
+    "hits": (
+        "ranx's hits@k counts relevant documents, others mean the hit rate by it; write NumRelRet@k for the count or "
+        "HitRate@k for the hit rate"
+    ),
     "hr": "write HitRate@k for the hit rate",
-    "accuracy": "ir_measures and BEIR mean different things by it; write HitRate@k for BEIR's",
 }
 """Names that programs use for different formulas."""
+_LOWER_CASE_RBP = (
+    "is ambiguous: trec_eval means p = 0.9 by it, ranx gains that are not divided by the largest grade; write "
+    "RBP(p=0.9) for grades as shares of the largest one judged for the query, RBP(p=0.9,rel=1) for gains 0 and 1"
+)
 
 
 def parse_measure(text: str) -> Measure:
     """Read one measure name.
 
     Spaces, quotes, upper and lower case and the order of parameters are free. Spellings of trec_eval, ranx, BEIR and
-    ir_measures are read as the measure that has exactly their formula.
+    ir_measures are read as the measure that has exactly their formula. ``Condensed(nDCG@10)`` takes any measure on the
+    list without its unjudged documents.
 
     Parameters
     ----------
@@ -67,7 +79,7 @@ def parse_measures(texts: str | Iterable[str]) -> tuple[Measure, ...]:
     Parameters
     ----------
     texts : str or iterable of str
-        Such as ``"AP, nDCG(dcg='exp-log2')@10"``.
+        Such as ``"AP, nDCG(dcg='exp-log2')@10"``. Lists of cutoffs as in trec_eval's ``P.5,10`` are several measures.
 
     Returns
     -------
@@ -83,9 +95,11 @@ def parse_measures(texts: str | Iterable[str]) -> tuple[Measure, ...]:
     --------
     >>> [measure.name for measure in parse_measures("map, P_10,recip_rank")]
     ['AP', 'P@10', 'RR']
+    >>> [measure.name for measure in parse_measures("P.5,10")]
+    ['P@5', 'P@10']
     """
     given = [texts] if isinstance(texts, str) else list(texts)
-    names = [name for text in given for name in split_measures(text)]
+    names = _spread_lists([name for text in given for name in split_measures(text)])
     if not names:
         raise MeasureError("no measure is named; name one or more, such as 'nDCG@10,AP'")
     problems: list[str] = []
@@ -123,6 +137,33 @@ def split_measures(text: str) -> list[str]:
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
+def _spread_lists(names: list[str]) -> list[str]:
+    """Give each cutoff of ``P.5,10`` its own name, and put a list such as ``ndcg.1=3,2=9`` together again."""
+    spread: list[str] = []
+    head: str | None = None
+    for name in names:
+        if head is not None and _CONTINUATION.fullmatch(name):
+            if head:
+                spread.append(head + name)
+            else:
+                spread[-1] += f",{name}"
+            continue
+        head = _head_of_list(name)
+        spread.append(name)
+    return spread
+
+
+def _head_of_list(name: str) -> str | None:
+    """Return what goes before each cutoff of a list, '' where the list is one parameter, None for other names."""
+    found = _joined(name)
+    if found is None:
+        return None
+    spelling, tail = found
+    if spelling.alias is not None and spelling.alias.lists:
+        return ""
+    return name.removesuffix(tail) if name.removesuffix(tail).endswith(".") else None
+
+
 def _repetition(first: str, second: str, measure: Measure) -> str:
     if first == second:
         return f"measure {second!r} is named twice; name it once"
@@ -134,66 +175,155 @@ def _parse(text: str) -> Measure:
     if form is None or (form["before"] is not None and form["after"] is not None):
         raise ValueError("is not of the form NAME(parameter=value)@k")
     base, cutoff_text = form["base"], form["before"] if form["before"] is not None else form["after"]
-    spelling, joined_cutoff = _find(base, cutoff_text)
+    if base.casefold() == CONDENSED.name.casefold():
+        return _parse_condensed(form["inside"] or "", cutoff_text)
+    if base.startswith("rbp."):
+        raise ValueError(_LOWER_CASE_RBP)
+    spelling, tail = _find(base, cutoff_text)
     given = _split_parameters(form["inside"] or "")
-    if "cutoff" in given:
-        if cutoff_text is not None or joined_cutoff is not None:
-            raise ValueError("names its cutoff twice")
-        cutoff_text = given.pop("cutoff")
-    cutoff = _cutoff(spelling, joined_cutoff if joined_cutoff is not None else cutoff_text)
+    judged_only = _judged_only(given)
+    if base == "rbp" and "p" not in given:
+        raise ValueError(_LOWER_CASE_RBP)
+    if tail is not None:
+        cutoff_text = _take_tail(spelling, tail, given)
+    declaration = spelling.declaration
+    for name in ("cutoff", "recall") if declaration.at == "recall" else ("cutoff",):
+        if name in given:
+            if cutoff_text is not None:
+                raise ValueError("names its cutoff twice")
+            cutoff_text = given.pop(name)
+    cutoff = _cutoff(spelling, cutoff_text)
     parameters = _parameters(spelling, given)
-    measure = Measure(spelling.declaration, cutoff, parameters, spelling.written_as)
-    objection = spelling.declaration.objection
-    reason = objection(measure.settings) if objection else None
+    measure = Measure(declaration, cutoff, parameters, spelling.written_as)
+    reason = declaration.objection(measure.settings) if declaration.objection else None
     if reason:
         raise ValueError(reason)
-    return measure
+    return _condensed(measure) if judged_only else measure
+
+
+def _parse_condensed(inside: str, cutoff: str | None) -> Measure:
+    if cutoff is not None:
+        raise ValueError("has its cutoff outside; write it inside, such as Condensed(nDCG@10)")
+    if not inside.strip():
+        raise ValueError("needs a measure: Condensed(nDCG@10)")
+    return _condensed(_parse(inside))
+
+
+def _condensed(measure: Measure) -> Measure:
+    if measure.condensed:
+        raise ValueError("condenses its list twice")
+    return replace(measure, condensed=True)
+
+
+def _judged_only(given: dict[str, str]) -> bool:
+    """Take ir_measures' way to write a condensed list out of the parameters."""
+    text = given.pop("judged_only", "False")
+    if text.casefold() not in ("true", "false"):
+        raise ValueError(f"is wrong: judged_only is {text!r}; choose True or False")
+    return text.casefold() == "true"
+
+
+def _take_tail(spelling: Spelling, tail: str, given: dict[str, str]) -> str | None:
+    """Return the cutoff that is joined to a name, or give a parameter what is joined to the name."""
+    alias = spelling.alias
+    if alias is None or alias.fills == "cutoff":
+        return tail
+    if alias.fills in given:
+        raise ValueError(f"names {alias.fills} twice")
+    given[alias.fills] = alias.rewritten(tail)
+    return None
 
 
 def _find(base: str, cutoff: str | None) -> tuple[Spelling, str | None]:
-    """Return the spelling of a name, and the cutoff where it is joined to the name."""
-    known = list(spellings())
+    """Return the spelling of a name, and what is joined to the name."""
+    known = _spellings()
     named = [s for s in known if not s.joined and s.text.casefold() == base.casefold()]
     for spelling in named:
         if spelling.cutoff or cutoff is None:
             return spelling, None
     if named:
-        raise ValueError(f"takes no cutoff; write {named[0].declaration.name}@{cutoff}")
-    joined = _JOINED.fullmatch(base)
-    for spelling in known if joined and cutoff is None else []:
-        if joined and spelling.joined and spelling.text.casefold() == joined["base"].casefold():
-            return spelling, joined["cutoff"]
+        declaration = named[0].declaration
+        raise ValueError(
+            f"takes no cutoff; write {declaration.name}" + ("" if declaration.cutoff == "none" else f"@{cutoff}")
+        )
+    joined = _joined(base) if cutoff is None else None
+    if joined is not None:
+        return joined
     raise ValueError(_unknown(base, cutoff, known))
 
 
-def _unknown(base: str, cutoff: str | None, known: list[Spelling]) -> str:
+def _joined(base: str) -> tuple[Spelling, str] | None:
+    """Return the spelling that a name begins with, and the numbers joined to it."""
+    for spelling, form in _joined_forms():
+        found = form.fullmatch(base)
+        if found:
+            return spelling, found["tail"]
+    return None
+
+
+@cache
+def _joined_forms() -> tuple[tuple[Spelling, re.Pattern[str]], ...]:
+    """Return the spellings to which numbers are joined, each with the form of such names."""
+    forms = []
+    for spelling in _spellings():
+        alias = spelling.alias
+        if alias is not None and alias.joined:
+            whole = alias.fills == "cutoff" and spelling.declaration.at == "rank"
+            tail = rf"{_ENTRY}(?:,{_ENTRY})*" if alias.lists else "[0-9]+" if whole else _NUMBER
+            form = re.compile(rf"{re.escape(spelling.text)}[_.](?P<tail>{tail})", re.IGNORECASE)
+            forms.append((spelling, form))
+    return tuple(forms)
+
+
+@cache
+def _spellings() -> tuple[Spelling, ...]:
+    return tuple(spellings())
+
+
+def _unknown(base: str, cutoff: str | None, known: Sequence[Spelling]) -> str:
     if base.isdecimal():
         return f"is not a measure; write every cutoff with its name, such as P@{base}"
     if base.casefold() in _AMBIGUOUS:
         return f"is ambiguous: {_AMBIGUOUS[base.casefold()]}"
     needs_base = [s for s in known if s.joined and s.text.casefold() == base.casefold()]
     if needs_base:
-        return f"needs a cutoff: {base}_{_example(cutoff)} or {needs_base[0].declaration.name}@{_example(cutoff)}"
+        return _needs_more(base, needs_base[0], cutoff)
     # canonical names come first among the spellings and last here, so that they win over other programs' cases
-    hint = did_you_mean(base, [s.text for s in reversed(known) if not s.joined])
+    hint = did_you_mean(base, [*(w.name for w in WRAPPERS), *(s.text for s in reversed(known) if not s.joined)])
     if hint and cutoff:
         hint = hint.replace("'?", f"@{cutoff}'?")
     return f"is unknown{hint or '; `rankstats measures` lists all'}"
 
 
-def _example(cutoff: str | None) -> str:
-    return cutoff or "10"
+def _needs_more(base: str, spelling: Spelling, cutoff: str | None) -> str:
+    if spelling.alias is not None and spelling.alias.fills != "cutoff":
+        return f"needs a number: {base}_0.5"
+    if spelling.declaration.at == "recall":
+        return f"needs a level of recall: {base}_{cutoff or '0.5'}"
+    return f"needs a cutoff: {base}_{cutoff or '10'} or {spelling.declaration.name}@{cutoff or '10'}"
 
 
-def _cutoff(spelling: Spelling, text: str | None) -> int | None:
+def _cutoff(spelling: Spelling, text: str | None) -> float | None:
     declaration = spelling.declaration
     if text is None:
         if declaration.cutoff == "required":
-            raise ValueError(f"needs a cutoff: {spelling.written_as if spelling.programs else spelling.text}@10")
+            name = spelling.written_as if spelling.programs else spelling.text
+            what = "a cutoff" if declaration.at == "rank" else "a level of recall"
+            raise ValueError(f"needs {what}: {name}{declaration.example_cutoff}")
         return None
+    if declaration.cutoff == "none":
+        raise ValueError(f"takes no cutoff; write {declaration.name}")
+    if declaration.at == "recall":
+        return _recall(text)
     if not _CUTOFF.fullmatch(text):
         raise ValueError(f"has the cutoff {text!r}, where a whole number from 1 is expected")
     return int(text)
+
+
+def _recall(text: str) -> float:
+    if not re.fullmatch(_NUMBER, text) or float(text) > 1:
+        raise ValueError(f"has the level of recall {text!r}, where a number from 0 to 1 is expected")
+    return float(text)
 
 
 def _split_parameters(inside: str) -> dict[str, str]:
@@ -234,4 +364,5 @@ def _parameters(spelling: Spelling, given: Mapping[str, str]) -> tuple[tuple[str
 
 
 def _takes(declaration: Declaration) -> str:
-    return ", ".join([p.name for p in declaration.parameters] + ["cutoff"])
+    names = [p.name for p in declaration.parameters] + ["cutoff"] * (declaration.cutoff != "none")
+    return ", ".join([*names, "judged_only"])

@@ -1,4 +1,4 @@
-"""Measures of where the relevant documents stand: reciprocal rank and average precision."""
+"""Measures of where the relevant documents stand: reciprocal rank, average precision, precision at R, binary G."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from rankstats.measures.declaration import (
     REL,
     Alias,
     Declaration,
+    Parameter,
     Settings,
     Values,
     at_k,
     choice,
     down_to_k,
+    number,
+    read_number,
 )
 from rankstats.measures.evaluation import Evaluation
 
@@ -40,6 +43,23 @@ def _ap_objection(settings: Settings) -> str | None:
     if settings["denominator"] == "min" and settings["cutoff"] is None:
         return "divides by min(R, k) with denominator='min', which needs a cutoff"
     return None
+
+
+def _at_r(evaluation: Evaluation, settings: Settings) -> Values:
+    cutoffs: Values = np.floor(settings["mult"] * evaluation.pool.relevant(settings["rel"]) + 0.9)
+    return cutoffs
+
+
+def _at_r_terms(evaluation: Evaluation, settings: Settings) -> Values:
+    above = evaluation.hits.rank <= _at_r(evaluation, settings)[evaluation.hits.query]
+    return evaluation.relevant(settings["rel"], None) * above
+
+
+def _binary_g_terms(evaluation: Evaluation, settings: Settings) -> Values:
+    ordinal = evaluation.ordinal(settings["rel"])
+    passed = evaluation.hits.rank - ordinal
+    terms: Values = (ordinal > 0) / np.log2(2.0 + passed)
+    return terms
 
 
 _AP_SYMBOLS = {"R": "R", "min": "min(R, k)", "retrieved": "(relevant documents returned)"}
@@ -90,6 +110,7 @@ AVERAGE_PRECISION = Declaration(
     objection=_ap_objection,
     terms=_precision_terms,
     denominator=_ap_denominator,
+    best_is_one=lambda settings: settings["cutoff"] is None or settings["denominator"] != "R",
     rewards_moving_up=lambda settings: settings["denominator"] != "retrieved",
     aliases=(
         Alias("MAP", "ir_measures, ranx, BEIR"),
@@ -98,4 +119,62 @@ AVERAGE_PRECISION = Declaration(
     ),
 )
 
-DECLARATIONS = (RECIPROCAL_RANK, AVERAGE_PRECISION)
+R_PRECISION = Declaration(
+    name="Rprec",
+    title="Precision at R",
+    summary="precision among the first R documents, R being the number of relevant ones; it equals the recall there",
+    formula=lambda settings: (
+        "Rprec = (relevant documents in the first c) / c, c = "
+        + ("R" if settings["mult"] == 1 else f"{number(settings['mult'])} · R + 0.9 rounded down")
+        + ", R = judged relevant documents of the query"
+    ),
+    source="Buckley & Voorhees 2005; trec_eval Rprec and Rprec_mult",
+    bounds=(0, 1),
+    cutoff="none",
+    parameters=(
+        REL,
+        Parameter(
+            name="mult",
+            default=1.0,
+            read=lambda text: read_number(text, 0, "a multiple of R of 0 or more"),
+            write=number,
+            label=lambda value: f"at {number(value)} R",
+            conventions=lambda value: {
+                "cutoff": "R"
+                if value == 1
+                else f"{number(value)} · R + 0.9, rounded down; the value is 0 where it is 0"
+            },
+            usage="mult=1",
+        ),
+    ),
+    undefined=NO_RELEVANT,
+    terms=_at_r_terms,
+    denominator=_at_r,
+    best_is_one=lambda settings: 0.1 <= settings["mult"] <= 1,
+    aliases=(
+        Alias("Rprec", "trec_eval", cutoff=False),
+        Alias("Rprec_mult", "trec_eval", joined=True, fills="mult"),
+        Alias("r-precision", "ranx", cutoff=False),
+    ),
+)
+
+BINARY_G = Declaration(
+    name="binG",
+    title="Binary G",
+    summary="discounted by the documents passed in vain: the mean over relevant documents of 1 / log2(2 + those)",
+    formula=lambda settings: (
+        "binG = (sum over the relevant documents returned of 1 / log2(2 + not relevant documents above)) / R"
+    ),
+    source="Buckley 2008; trec_eval binG",
+    bounds=(0, 1),
+    cutoff="none",
+    parameters=(REL,),
+    conventions={"denominator": "R, the judged relevant documents, returned or not"},
+    undefined=NO_RELEVANT,
+    terms=_binary_g_terms,
+    denominator=lambda evaluation, settings: evaluation.pool.relevant(settings["rel"]),
+    best_is_one=lambda settings: True,
+    aliases=(Alias("binG", "trec_eval", cutoff=False),),
+)
+
+DECLARATIONS = (RECIPROCAL_RANK, AVERAGE_PRECISION, R_PRECISION, BINARY_G)

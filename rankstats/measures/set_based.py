@@ -1,4 +1,4 @@
-"""Measures of the set of documents above a cutoff: precision, recall, F, hit rate, judged share."""
+"""Measures of the set of documents above a cutoff: precision, recall, F, hit rate, judged and unjudged share."""
 
 from __future__ import annotations
 
@@ -55,6 +55,12 @@ def _judged_terms(evaluation: Evaluation, settings: Settings) -> Values:
     return counted.astype(np.float64)
 
 
+def _unjudged_values(evaluation: Evaluation, settings: Settings) -> Values:
+    judged = evaluation.sum(((evaluation.hits.grade >= 0) & evaluation.within(settings["cutoff"])).astype(np.float64))
+    values: Values = (evaluation.shown(settings["cutoff"]) - judged) / settings["cutoff"]
+    return values
+
+
 def _judged_objection(settings: Settings) -> str | None:
     whole = settings["cutoff"] is None and settings["denominator"] == "k"
     return "divides by k with denominator='k', which needs a cutoff" if whole else None
@@ -82,6 +88,7 @@ PRECISION = Declaration(
         ),
     ),
     terms=_relevant_shown,
+    of_rank_alone=True,
     denominator=_precision_denominator,
     aliases=(
         Alias("P", "trec_eval", joined=True),
@@ -113,9 +120,12 @@ RECALL = Declaration(
     ),
     undefined=NO_RELEVANT,
     terms=_relevant_shown,
+    of_rank_alone=True,
     denominator=_recall_denominator,
+    best_is_one=lambda settings: settings["denominator"] == "min",
     aliases=(
         Alias("recall", "trec_eval", joined=True),
+        Alias("relative_P", "trec_eval", {"denominator": "min"}, joined=True),
         Alias("Recall", "ir_measures, ranx, BEIR"),
         Alias("R_cap", "BEIR", {"denominator": "min"}),
     ),
@@ -210,8 +220,28 @@ JUDGED = Declaration(
     ),
     objection=_judged_objection,
     terms=_judged_terms,
+    of_rank_alone=True,
     denominator=_precision_denominator,
     rewards_moving_up=lambda settings: False,
 )
 
-DECLARATIONS = (PRECISION, RECALL, F_MEASURE, HIT_RATE, JUDGED)
+UNJUDGED = Declaration(
+    name="Unjudged",
+    title="Unjudged share",
+    summary="share of the first k places that hold a document without a grade of 0 or more",
+    formula=lambda settings: "Unjudged@k = (documents in the first k without a grade of 0 or more) / k",
+    source="trec_eval 10 unj",
+    diagnostic=True,
+    higher_is_better=False,
+    bounds=(0, 1),
+    cutoff="required",
+    conventions={
+        "judged": "a document with a grade of 0 or more; a grade below 0 stands for pooled but not judged",
+        "denominator": "k, also when fewer documents are returned",
+    },
+    values=_unjudged_values,
+    rewards_moving_up=lambda settings: False,
+    aliases=(Alias("unj", "trec_eval", joined=True),),
+)
+
+DECLARATIONS = (PRECISION, RECALL, F_MEASURE, HIT_RATE, JUDGED, UNJUDGED)

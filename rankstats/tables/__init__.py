@@ -6,18 +6,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankstats.tables.hits import Hits, TopLists
-from rankstats.tables.judgments import Judgments, Source
+from rankstats.tables.items import Categories, Histories, Items
+from rankstats.tables.judgments import Judgments, Source, Subtopics
 from rankstats.tables.ranking import Ranking
 from rankstats.tables.scores import MeasureInfo, Queries, Scores, exact_mean
 
 __all__ = [
+    "Categories",
+    "Histories",
     "Hits",
+    "Items",
     "Judgments",
     "MeasureInfo",
     "Queries",
     "Ranking",
     "Scores",
     "Source",
+    "Subtopics",
     "TopLists",
     "exact_mean",
     "make_hits",

@@ -59,7 +59,9 @@ class _Placed:
         return positions[np.argsort(self.query[positions], kind="stable")]
 
 
-def make_hits(judgments: Judgments, ranking: Ranking, policies: Policies, *, depth: int = 10) -> Hits:
+def make_hits(
+    judgments: Judgments, ranking: Ranking, policies: Policies, *, depth: int = 10, reverse_ties: bool = False
+) -> Hits:
     """Rank a system's documents within each judged query and keep the judged ones.
 
     Documents are ordered by the tie policy: 'doc_id' score descending, then document id descending by code point;
@@ -76,6 +78,8 @@ def make_hits(judgments: Judgments, ranking: Ranking, policies: Policies, *, dep
         `ties`, `missing_query` and `unknown_query` are used.
     depth : int, optional
         Documents of each query kept in `Hits.top`.
+    reverse_ties : bool, optional
+        Turn the order inside each tie round: for seeing what hangs on it.
 
     Returns
     -------
@@ -107,6 +111,8 @@ def make_hits(judgments: Judgments, ranking: Ranking, policies: Policies, *, dep
     _check_queries(judgments, ranking, to_judged, unknown, policies)
     judged_row = _find_judgments(judgments, ranking, to_judged)
     order = _settle_ties(_order(ranking, policies), ranking, judged_row, policies, depth)
+    if reverse_ties:
+        order = _reversed_ties(order)
     placed = _place(order, to_judged, judged_row)
     hit = placed.sorted_by_query(placed.judged_row >= 0)
     answered = placed.query[placed.query >= 0]
@@ -121,6 +127,7 @@ def make_hits(judgments: Judgments, ranking: Ranking, policies: Policies, *, dep
         tied=np.bincount(tied, minlength=judgments.n_queries).astype(np.int64),
         top=_top_lists(judgments, ranking, placed, depth),
         unknown_queries=unknown,
+        score=ranking.score[order.row(hit)],
     )
 
 
@@ -240,6 +247,14 @@ def _settle_ties(
     moved = rows[positions]
     score = ranking.score[moved] if policies.ties == "rank" else np.zeros(len(moved))
     rows[positions] = moved[np.lexsort((_descending_ids(ranking.doc_ids, moved), -score, order.tie[positions]))]
+    return _Order(rows, order.query, order.starts, order.tied, order.tie)
+
+
+def _reversed_ties(order: _Order) -> _Order:
+    """Turn the order inside each tie round."""
+    positions = np.flatnonzero(order.tied)
+    rows = np.arange(len(order.query)) if order.rows is None else order.rows.copy()
+    rows[positions] = rows[positions[np.lexsort((-positions, order.tie[positions]))]]
     return _Order(rows, order.query, order.starts, order.tied, order.tie)
 
 

@@ -62,6 +62,8 @@ class Hits:
         The first documents, for display and for the list of documents to judge.
     unknown_queries : tuple of str
         Queries of the run without judgments, ascending; left out.
+    score : ndarray of float64, shape (H,), or None
+        The system's score of the document, for measures with a threshold; None where it is not known.
     """
 
     system: str
@@ -73,3 +75,4 @@ class Hits:
     tied: NDArray[np.int64]
     top: TopLists
     unknown_queries: tuple[str, ...]
+    score: NDArray[np.float64] | None = None

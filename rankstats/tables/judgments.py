@@ -32,6 +32,28 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Subtopics:
+    """Grades of documents for the subtopics (intents, aspects) of their query, sorted by document and subtopic.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The distinct subtopic ids of all queries, ascending by code point.
+    judgment : ndarray of int64, shape (N,)
+        Row of the judgments, which names query and document; not descending.
+    subtopic : ndarray of int32, shape (N,)
+        Index into `names`, ascending within a row of the judgments.
+    grade : ndarray of float64, shape (N,)
+        Grade of the document for the subtopic; the judgments hold its highest one.
+    """
+
+    names: tuple[str, ...]
+    judgment: NDArray[np.int64]
+    subtopic: NDArray[np.int32]
+    grade: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
 class Judgments:
     """Grades of documents for queries, sorted by query and then by document id.
 
@@ -50,7 +72,9 @@ class Judgments:
     source : Source
         Where the judgments came from.
     duplicates : int
-        Pairs with more than one grade that a policy settled.
+        Pairs with more than one grade that a policy settled (with subtopics: pairs and subtopics).
+    subtopics : Subtopics or None
+        Grades by subtopic, of which `grade` is the highest; None where the judgments name no subtopics.
     """
 
     query_ids: tuple[str, ...]
@@ -60,6 +84,7 @@ class Judgments:
     offsets: NDArray[np.int64]
     source: Source
     duplicates: int = 0
+    subtopics: Subtopics | None = None
 
     @property
     def n_queries(self) -> int:

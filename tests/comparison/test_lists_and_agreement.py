@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -132,11 +133,17 @@ def test_agreement_of_systems_and_of_measures_equals_scipy() -> None:
         key = (f"m{m}", "a", "b")
         assert rows[("systems", key, "kendall_tau_b")].value == pytest.approx(scipy.stats.kendalltau(x, y).statistic)
         assert rows[("systems", key, "spearman")].value == pytest.approx(scipy.stats.spearmanr(x, y).statistic)
-    # exactly rounded sums: equal means must tie
-    means = np.array([[math.fsum(values[:, s, m]) / 40 for m in range(3)] for s in range(6)])
-    row = rows[("measures", ("m0", "m2"), "kendall_tau_b")]
-    assert row.value == pytest.approx(scipy.stats.kendalltau(means[:, 0], means[:, 2]).statistic)
-    assert row.n == 6
+    # whole tenths: equal means must tie
+    sums = np.rint(values * 10).sum(axis=0)
+    for a, b in combinations(range(3), 2):
+        tau, rho = (rows[("measures", (f"m{a}", f"m{b}"), name)] for name in ("kendall_tau_b", "spearman"))
+        assert tau.value == pytest.approx(scipy.stats.kendalltau(sums[:, a], sums[:, b]).statistic)
+        assert rho.value == pytest.approx(scipy.stats.spearmanr(sums[:, a], sums[:, b]).statistic)
+        assert tau.n == rho.n == 6
+        assert rho.interval is None
+        assert tau.interval is not None
+        assert -1 <= tau.interval.ends[0] <= tau.value <= tau.interval.ends[1] <= 1
+        assert (tau.interval.level, tau.interval.method) == (0.95, "bootstrap of queries")
 
 
 def test_constant_values_have_no_agreement() -> None:

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
+from hypothesis import settings
 from numpy.typing import NDArray
 
 from rankstats.conventions import Policies
-from rankstats.measures import evaluate, parse_measures
+from rankstats.measures import DECLARATIONS, Declaration, Measure, evaluate, parse_measures
 from rankstats.tables import Judgments, Ranking, make_hits
 from tests.tables.made import Grades, Row, judgments_of, ranking_of
+
+brisk = settings(deadline=None, max_examples=30)
+"""For properties of which every example evaluates many measures."""
+
+OF_HITS: tuple[Declaration, ...] = tuple(d for d in DECLARATIONS if not d.needs and d.together is None)
+"""The measures that need judgments and hits only, and have a value a query."""
 
 
 def values_of(
     names: Sequence[str], judgments: Judgments, ranking: Ranking, policies: Policies | None = None
 ) -> NDArray[np.float64]:
     policies = policies or Policies()
-    return evaluate(parse_measures(names), judgments, make_hits(judgments, ranking, policies), policies)
+    return evaluate(_parsed(tuple(names)), judgments, make_hits(judgments, ranking, policies), policies)
+
+
+@cache
+def _parsed(names: tuple[str, ...]) -> tuple[Measure, ...]:
+    return parse_measures(names)
 
 
 def table_of(

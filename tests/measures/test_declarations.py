@@ -5,7 +5,8 @@ import re
 import pytest
 
 from rankstats.conventions import DEFAULT_MEASURES
-from rankstats.measures import DECLARATIONS, Declaration, parse_measure, parse_measures
+from rankstats.measures import Declaration, parse_measure, parse_measures
+from tests.measures.computed import OF_HITS
 from tests.measures.oracle import FORMULAS
 
 IN_WORDS = ("meaning", "formula", "cutoff", "undefined", "missing query", "ties", "range", "direction", "source")
@@ -15,54 +16,67 @@ def by_name(declaration: Declaration) -> str:
     return declaration.name
 
 
-@pytest.mark.parametrize("declaration", DECLARATIONS, ids=by_name)
+@pytest.mark.parametrize("declaration", OF_HITS, ids=by_name)
 def test_gives_terms_or_values(declaration: Declaration) -> None:
     assert (declaration.terms is None) != (declaration.values is None)
     assert declaration.denominator is None or declaration.terms is not None
 
 
-@pytest.mark.parametrize("declaration", DECLARATIONS, ids=by_name)
+@pytest.mark.parametrize("declaration", OF_HITS, ids=by_name)
 def test_has_an_oracle(declaration: Declaration) -> None:
     assert any(parse_measure(name).declaration is declaration for name in FORMULAS)
 
 
-@pytest.mark.parametrize("declaration", DECLARATIONS, ids=by_name)
+@pytest.mark.parametrize("declaration", OF_HITS, ids=by_name)
 def test_usage_names_every_parameter_and_the_cutoff(declaration: Declaration) -> None:
     assert declaration.usage.startswith(declaration.name)
     assert all(f"{parameter.name}=" in declaration.usage for parameter in declaration.parameters)
-    assert declaration.usage.endswith("[@k]" if declaration.cutoff == "optional" else ")@k")
+    symbol = "recall" if declaration.at == "recall" else "k"
+    ends = {"optional": f"[@{symbol}]", "required": f"@{symbol}", "none": ""}
+    assert declaration.usage.endswith(ends[declaration.cutoff])
+    assert ("@" in declaration.usage) == (declaration.cutoff != "none")
 
 
-def test_examples_parse() -> None:
-    names = [parse_measure(declaration.example).name for declaration in DECLARATIONS]
-    assert names == ["P@10", "R@10", "F1@10", "HitRate@10", "Judged", "RR", "AP", "DCG", "nDCG", "ERR"]
+@pytest.mark.parametrize("declaration", OF_HITS, ids=by_name)
+def test_examples_parse(declaration: Declaration) -> None:
+    if declaration.name in ("SDCG", "BPM", "INST", "INSQ", "NERR8", "NERR9", "NERR10", "NERR11"):
+        assert declaration.example.startswith(f"{declaration.name}(max_rel=1)")
+    assert parse_measure(declaration.example).declaration is declaration
 
 
 def test_usage_is_readable() -> None:
-    usages = {declaration.name: declaration.usage for declaration in DECLARATIONS}
+    usages = {declaration.name: declaration.usage for declaration in OF_HITS}
     assert usages["AP"] == "AP(rel=1, denominator='R')[@k]"
-    assert usages["nDCG"] == "nDCG(dcg='log2', gains={grade: gain, …})[@k]"
+    assert usages["nDCG"] == "nDCG(dcg='log2', gains={grade: gain, …}, discount='log2')[@k]"
+    assert usages["IPrec"] == "IPrec(rel=1, rounding='up')@recall"
+    assert usages["Compat"] == "Compat(p=0.95, normalize=True)"
+    assert usages["INST"] == "INST(T=1, min_rel=0, max_rel=…)"
     assert parse_measure("DCG@5").declaration.range == "0 or more"
     assert parse_measure("AP").declaration.range == "0 to 1"
 
 
-@pytest.mark.parametrize("declaration", DECLARATIONS, ids=by_name)
+@pytest.mark.parametrize("declaration", OF_HITS, ids=by_name)
 def test_defaults_are_what_the_usage_says(declaration: Declaration) -> None:
     shown = re.findall(r"(\w+)=([^,)…]+)", declaration.usage)
-    values = [f"{name}={value}" for name, value in shown if "{" not in value and value != "any"]
+    values = [
+        f"{name}={value}" for name, value in shown if not value.startswith(("{", "[")) and value not in ("any", "none")
+    ]
     required = [f"{parameter.name}=1" for parameter in declaration.parameters if parameter.required]
-    bare = parse_measure(f"{declaration.name}({','.join(required)})@5" if required else f"{declaration.name}@5")
-    assert parse_measure(f"{declaration.name}({','.join(values + required)})@5") == bare
+    at = "" if declaration.cutoff == "none" else "@0.5" if declaration.at == "recall" else "@5"
+    bare = parse_measure(f"{declaration.name}({','.join(required)}){at}")
+    assert parse_measure(f"{declaration.name}({','.join(values + required)}){at}") == bare
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_conventions_are_spelled_out(name: str) -> None:
-    info = parse_measure(name).info()
+    measure = parse_measure(name)
+    info = measure.info()
     assert info.name == name
-    assert info.higher_is_better
+    assert info.higher_is_better == measure.declaration.higher_is_better
     for key in IN_WORDS:
         assert info.definition[key]
     assert all("{" not in words or "{1: 0, 2: 5}" in words for words in info.definition.values())
+    assert ("condensed" in info.definition) == name.startswith("Condensed(")
 
 
 def test_parameters_show_in_the_conventions() -> None:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from rankstats.conventions import DEFAULT_MEASURES
 from rankstats.errors import MeasureError
-from rankstats.measures import DECLARATIONS, parse_measure, parse_measures, spellings, split_measures
+from rankstats.measures import parse_measure, parse_measures, spellings, split_measures
+from tests.measures.computed import OF_HITS
 from tests.measures.oracle import FORMULAS
 from tests.tables.made import patient
 
@@ -40,6 +41,28 @@ CANONICAL = {
     "ERR(max=query)@20": "ERR(max='query')@20",
     "Judged": "Judged",
     "Judged(denominator='k')@10": "Judged(denominator='k')@10",
+    "nDCG(discount='jk2')@10": "nDCG(discount='jk2')@10",
+    "nDCG(discount=log2)@10": "nDCG@10",
+    "nDCG(discount=[1, .5,0.25])": "nDCG(discount=[1, 0.5, 0.25])",
+    "IPrec@.1": "IPrec@0.1",
+    "IPrec(recall=0.5)": "IPrec@0.5",
+    "IPrec(rel=2)@1.0": "IPrec(rel=2)@1",
+    "IAP(levels=[0.2,0.5,0.8])": "IAP(levels=[0.2, 0.5, 0.8])",
+    "Rprec(mult=1.0)": "Rprec",
+    "RBP(rel=1)": "RBP(rel=1)",
+    "RBP(p=0.9)@20": "RBP(p=0.9)@20",
+    "rbp(p=0.9)": "RBP(p=0.9)",
+    "Compat(normalize=false, p=0.8)": "Compat(p=0.8,normalize=False)",
+    "SetP(relative=True)": "SetRelP",
+    "NumRet(rel=1)": "NumRelRet",
+    "NumRet(rel=2)@5": "NumRet(rel=2)@5",
+    "ClassAccuracy(threshold=-0.5)": "ClassAccuracy(threshold=-0.5)",
+    "Condensed(nDCG@10)": "Condensed(nDCG@10)",
+    " condensed( ap( rel=2 ) )": "Condensed(AP(rel=2))",
+    "AP(judged_only=True)@5": "Condensed(AP@5)",
+    "P(judged_only=False)@5": "P@5",
+    "Condensed(ndcg_cut_5)": "Condensed(nDCG@5)",
+    "INST(max_rel=3)": "INST(max_rel=3)",
 }
 
 ALIASES = {
@@ -55,6 +78,39 @@ ALIASES = {
         "ndcg_cut_10": "nDCG@10",
         "ndcg_cut.10": "nDCG@10",
         "success_1": "HitRate@1",
+        "relative_P_5": "R(denominator='min')@5",
+        "unj_5": "Unjudged@5",
+        "Rprec": "Rprec",
+        "Rprec_mult_0.20": "Rprec(mult=0.2)",
+        "Rprec_mult.1.40": "Rprec(mult=1.4)",
+        "bpref": "Bpref",
+        "infAP": "infAP",
+        "gm_map": "GMAP",
+        "gm_bpref": "GMBpref",
+        "iprec_at_recall_0.10": "IPrec(rounding='nearest')@0.1",
+        "iprec_at_recall_1.00": "IPrec(rounding='nearest')@1",
+        "iprec_at_recall..25": "IPrec(rounding='nearest')@0.25",
+        "11pt_avg": "IAP(rounding='nearest')",
+        "11pt_avg_.25,.5,.75": "IAP(levels=[0.25, 0.5, 0.75],rounding='nearest')",
+        "ndcg_1=3,2=9,4=4.5": "nDCG(gains={1: 3, 2: 9, 4: 4.5})",
+        "ndcg_rel": "nDCG_rel",
+        "ndcg_rel.2=5": "nDCG_rel(gains={2: 5})",
+        "Rndcg": "Rndcg",
+        "Rndcg_1=2": "Rndcg(gains={1: 2})",
+        "G": "G",
+        "G.1=3.5,2=9.0,4=7.0": "G(gains={1: 3.5, 2: 9, 4: 7})",
+        "binG": "binG",
+        "set_P": "SetP",
+        "set_relative_P": "SetRelP",
+        "set_recall": "SetR",
+        "set_F": "SetF",
+        "set_F_0.5": "SetF(beta=0.5)",
+        "set_map": "SetAP",
+        "num_q": "NumQ",
+        "num_rel": "NumRel",
+        "num_ret": "NumRet",
+        "num_rel_ret": "NumRelRet",
+        "num_nonrel_judged_ret": "NumNonRelRet",
     },
     "ir_measures": {
         "MAP": "AP",
@@ -66,6 +122,10 @@ ALIASES = {
         "NDCG(dcg='exp-log2')@5": "nDCG(dcg='exp-log2')@5",
         "Precision@10": "P@10",
         "Recall@100": "R@100",
+        "BPref": "Bpref",
+        "RPrec": "Rprec",
+        "SetF(beta=0.5)": "SetF(beta=0.5)",
+        "NumRelRet": "NumRelRet",
     },
     "ranx": {
         "hit_rate@10": "HitRate@10",
@@ -80,6 +140,7 @@ ALIASES = {
         "ndcg@10": "nDCG@10",
         "ndcg_burges@10": "nDCG(dcg='exp-log2')@10",
         "ndcg_burges": "nDCG(dcg='exp-log2')",
+        "r-precision": "Rprec",
     },
     "BEIR": {
         "NDCG@10": "nDCG@10",
@@ -107,10 +168,63 @@ ERRORS = {
     "recip_rank@10": "measure 'recip_rank@10' takes no cutoff; write RR@10",
     "hits@10": (
         "measure 'hits@10' is ambiguous: ranx's hits@k counts relevant documents, others mean the hit rate by it; "
-        "write HitRate@k for the hit rate"
+        "write NumRelRet@k for the count or HitRate@k for the hit rate"
     ),
+    "rbp": (
+        "measure 'rbp' is ambiguous: trec_eval means p = 0.9 by it, ranx gains that are not divided by the largest "
+        "grade; write RBP(p=0.9) for grades as shares of the largest one judged for the query, RBP(p=0.9,rel=1) for "
+        "gains 0 and 1"
+    ),
+    "Rprec@5": "measure 'Rprec@5' takes no cutoff; write Rprec",
+    "gm_map@5": "measure 'gm_map@5' takes no cutoff; write GMAP",
+    "Bpref(cutoff=5)": "measure 'Bpref(cutoff=5)' takes no cutoff; write Bpref",
+    "IPrec": "measure 'IPrec' needs a level of recall: IPrec@0.5",
+    "IPrec@1.5": "measure 'IPrec@1.5' has the level of recall '1.5', where a number from 0 to 1 is expected",
+    "IPrec@x": "measure 'IPrec@x' has the level of recall 'x', where a number from 0 to 1 is expected",
+    "iprec_at_recall": "measure 'iprec_at_recall' needs a level of recall: iprec_at_recall_0.5",
+    "Rprec_mult": "measure 'Rprec_mult' needs a number: Rprec_mult_0.5",
+    "set_F_0.5(beta=1)": "measure 'set_F_0.5(beta=1)' names beta twice",
+    "Condensed": "measure 'Condensed' needs a measure: Condensed(nDCG@10)",
+    "Condensed(nDCG)@10": (
+        "measure 'Condensed(nDCG)@10' has its cutoff outside; write it inside, such as Condensed(nDCG@10)"
+    ),
+    "Condensed(Condensed(AP))": "measure 'Condensed(Condensed(AP))' condenses its list twice",
+    "Condensed(ILD@5)": (
+        "measure 'Condensed(ILD@5)' looks at all documents of the list, judged or not; it has no condensed list"
+    ),
+    "Condensed(NDGC@10)": "measure 'Condensed(NDGC@10)' is unknown; did you mean 'nDCG@10'?",
+    "Condensd(AP)": "measure 'Condensd(AP)' is unknown; did you mean 'Condensed'?",
+    "AP(judged_only=yes)": "measure 'AP(judged_only=yes)' is wrong: judged_only is 'yes'; choose True or False",
+    "nDCG(discount=jk1)@5": (
+        "measure 'nDCG(discount=jk1)@5' is wrong: discount is 'jk1'; choose 'log2', 'rank', 'none', 'jk2' (or another "
+        "base) or a list of weights such as [1, 0.5]"
+    ),
+    "nDCG(discount=[0.5, 1])": (
+        "measure 'nDCG(discount=[0.5, 1])' is wrong: discount is '[0.5, 1]'; weights begin above 0 and do not rise "
+        "from rank to rank"
+    ),
+    "nDCG(gains={1: 1e999})": (
+        "measure 'nDCG(gains={1: 1e999})' is wrong: gains is '{1: 1e999}'; grades and gains are numbers, gains are not "
+        "below 0"
+    ),
+    "IAP(levels=[0.5, 2])": (
+        "measure 'IAP(levels=[0.5, 2])' is wrong: levels is '[0.5, 2]'; levels of recall are from 0 to 1"
+    ),
+    "RBP(p=1)": "measure 'RBP(p=1)' is wrong: p is '1', where a number above 0 and below 1 is expected",
+    "RBP(rel=1,max=3)": (
+        "measure 'RBP(rel=1,max=3)' takes rel (gains 0 and 1) or max (gains that are grades divided by it), not both"
+    ),
+    "BPM@10": "measure 'BPM@10' needs max_rel: BPM(T=1, min_rel=0, max_rel=…)@k",
+    "INST(max_rel=1,T=0)": "measure 'INST(max_rel=1,T=0)' needs a target T above 0",
+    "SDCG(max_rel=0)@5": "measure 'SDCG(max_rel=0)@5' needs a max_rel above min_rel",
+    "Q(denominator=min)": (
+        "measure 'Q(denominator=min)' divides by min(R, k) with denominator='min', which needs a cutoff"
+    ),
+    "SetP(relative=1)": "measure 'SetP(relative=1)' is wrong: relative is '1'; choose True or False",
+    "P_10.5": "measure 'P_10.5' is unknown; `rankstats measures` lists all",
     "AP(rle=2)": (
-        "measure 'AP(rle=2)' has the unknown parameter 'rle'; did you mean 'rel'?; it takes rel, denominator, cutoff"
+        "measure 'AP(rle=2)' has the unknown parameter 'rle'; did you mean 'rel'?; it takes rel, denominator, cutoff, "
+        "judged_only"
     ),
     "AP(rel)": "measure 'AP(rel)' has 'rel' in parentheses, where parameter=value is expected",
     "AP(rel=1,rel=2)": "measure 'AP(rel=1,rel=2)' names rel twice",
@@ -160,8 +274,12 @@ def test_alias(written: str, canonical: str) -> None:
 
 def test_every_declared_alias_is_tried_here() -> None:
     tried = {name.split("@")[0] for spelled in ALIASES.values() for name in spelled}
-    tried |= {name.rpartition(mark)[0] for name in ALIASES["trec_eval"] for mark in "_."}
-    assert {alias.name for declaration in DECLARATIONS for alias in declaration.aliases} <= tried
+    aliases = {(alias.name, alias.joined) for declaration in OF_HITS for alias in declaration.aliases}
+    assert {name for name, joined in aliases if not joined} <= tried
+    joined_names = {name for name, joined in aliases if joined}
+    assert joined_names <= {
+        name for name in joined_names for given in tried if given.startswith((f"{name}_", f"{name}."))
+    }
 
 
 def test_spellings_that_differ_in_case_only_lead_to_one_formula() -> None:
@@ -195,6 +313,18 @@ def test_canonical_names_are_their_own(name: str) -> None:
         "RR(rel=2)@10",
         "ERR@20",
         "Judged@10",
+        "Rprec",
+        "Bpref(rel=2)",
+        "infAP",
+        "IPrec@0.5",
+        "Compat(p=0.8)",
+        "SetAP",
+        "SetF(beta=0.5)",
+        "NumQ",
+        "Accuracy@5",
+        "RBP(rel=1)",
+        "BPM(max_rel=3)@10",
+        "INSQ(max_rel=3)",
     ],
 )
 def test_spelled_as_ir_measures_prints_it(name: str) -> None:
@@ -233,6 +363,22 @@ def test_all_errors_of_a_list_come_at_once() -> None:
         "measures 'AP' and 'map' are the same (AP); name one of them",
         "measure 'AP' is named twice; name it once",
     ]
+
+
+def test_lists_of_cutoffs_as_trec_eval_takes_them() -> None:
+    names = "P.5,10,map,iprec_at_recall.0,.5,ndcg.1=3,2=9,Rprec_mult.0.2,0.35,11pt_avg..25,.75,recall_5"
+    assert [measure.name for measure in parse_measures(names)] == [
+        *("P@5", "P@10", "AP", "IPrec(rounding='nearest')@0", "IPrec(rounding='nearest')@0.5"),
+        *("nDCG(gains={1: 3, 2: 9})", "Rprec(mult=0.2)", "Rprec(mult=0.35)"),
+        *("IAP(levels=[0.25, 0.75],rounding='nearest')", "R@5"),
+    ]
+    assert [measure.name for measure in parse_measures(["success.1", "5"])] == ["HitRate@1", "HitRate@5"]
+
+
+@pytest.mark.parametrize("names", ["nDCG@10,20", "P_5,10", "AP,5"])
+def test_a_number_alone_is_no_measure_otherwise(names: str) -> None:
+    with pytest.raises(MeasureError, match="is not a measure; write every cutoff with its name"):
+        parse_measures(names)
 
 
 def test_names_of_equal_standing_are_the_same_measure() -> None:

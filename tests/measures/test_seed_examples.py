@@ -136,16 +136,26 @@ COMPUTED: Mapping[str, Callable[[], Any]] = {
         for key, name in {"P@10": "P@10", "ndcg@10": "nDCG@10"}.items()
     },
 }
+CLASSES = {
+    # documents returned (called relevant) and not returned, by grade
+    "001-acc": ([1.0] * 5 + [0.0] * 4, [1.0] * 6 + [0.0] * 85),
+    "001-acc-ABC": ([1.0, 0.0, 1.0, 1.0, 0.0], []),
+    "001-acc-100": ([], [1.0] * 3 + [0.0] * 97),
+}
+COMPUTED = {
+    **COMPUTED,
+    **{
+        example: lambda lists=lists: value_of_grades("ClassAccuracy", lists[0], not_returned=lists[1])
+        for example, lists in CLASSES.items()
+    },
+}
 IN_WORDS = {
     "000-idcg-def": "a definition; the ideal from all judged documents is what 002-code-ideal and 000-ndcg-A compute",
     "000-err-product": "a matter of typesetting; 000-err1 holds the product",
 }
 ELSEWHERE = {
-    "001-acc": "accuracy of classes is not built",
-    "001-acc-ABC": "accuracy of classes is not built",
-    "001-acc-100": "accuracy of classes is not built",
     "001-rel-gain": "a relative difference, which comparisons compute",
-    "002-coverage": "coverage of a catalogue is not built",
+    "002-coverage": "coverage of a catalogue, which test_beyond_exposure computes",
 }
 WRONG_CODE = "document_code"
 """What a tutorial's program prints, beside the right value."""
@@ -171,5 +181,5 @@ def test_example_gives_the_right_value(example: str) -> None:
 
 
 def test_every_example_is_listed() -> None:
-    assert len(COMPUTED) == 47
+    assert len(COMPUTED) == 50
     assert set(examples()) == set(COMPUTED) | set(IN_WORDS) | set(ELSEWHERE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from rankstats.tables import Judgments, Ranking, Source
+from rankstats.tables import Categories, Histories, Items, Judgments, Ranking, Source, Subtopics
 
 Grades = Mapping[str, Mapping[str, float]]
 Row = tuple[str, str, float]
@@ -37,6 +38,58 @@ def judgments_of(grades: Grades) -> Judgments:
         offsets=np.searchsorted(query, np.arange(len(query_ids) + 1)).astype(np.int64),
         source=SOURCE,
     )
+
+
+Aspects = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Query, document, subtopic, grade."""
+
+
+def subtopic_judgments_of(aspects: Aspects) -> Judgments:
+    judgments = judgments_of({q: {d: max(grades.values()) for d, grades in aspects[q].items()} for q in aspects})
+    names = tuple(sorted({s for documents in aspects.values() for grades in documents.values() for s in grades}))
+    pairs = zip(judgments.query.tolist(), judgments.doc_ids.to_pylist(), strict=True)
+    of_pairs = [aspects[judgments.query_ids[q]][d] for q, d in pairs]
+    rows = [(row, s, grades[s]) for row, grades in enumerate(of_pairs) for s in sorted(grades)]
+    subtopics = Subtopics(
+        names=names,
+        judgment=np.array([row for row, _, _ in rows], dtype=np.int64),
+        subtopic=np.array([names.index(s) for _, s, _ in rows], dtype=np.int32),
+        grade=np.array([grade for _, _, grade in rows], dtype=np.float64),
+    )
+    return replace(judgments, subtopics=subtopics)
+
+
+def items_of(
+    doc_ids: Sequence[str],
+    *,
+    popularity: Sequence[float | None] | None = None,
+    categories: Sequence[Sequence[str]] | None = None,
+    vectors: Sequence[Sequence[float] | None] | None = None,
+) -> Items:
+    """Return an item table; None and empty lists stand for what is not known."""
+    names = tuple(sorted({name for of_item in categories or () for name in of_item}))
+    codes = [sorted(names.index(name) for name in of_item) for of_item in categories or ()]
+    width = max((len(vector) for vector in vectors or () if vector), default=1)
+    return Items(
+        doc_ids=pa.array(doc_ids, pa.string()),
+        source=SOURCE,
+        columns=("doc_id",),
+        popularity=None if popularity is None else np.array([np.nan if p is None else p for p in popularity]),
+        categories=None
+        if categories is None
+        else Categories(
+            names,
+            np.cumsum([0, *map(len, codes)]).astype(np.int64),
+            np.array([code for of_item in codes for code in of_item], dtype=np.int32),
+        ),
+        vectors=None if vectors is None else np.array([vector or [np.nan] * width for vector in vectors], dtype=float),
+    )
+
+
+def histories_of(rows: Sequence[tuple[str, str]]) -> Histories:
+    query_ids = tuple(dict.fromkeys(query_id for query_id, _ in rows))
+    query = np.array([query_ids.index(query_id) for query_id, _ in rows], dtype=np.int32)
+    return Histories(query_ids, query, pa.array([doc_id for _, doc_id in rows], pa.string()), SOURCE)
 
 
 def ranking_of(rows: Sequence[Row], ranks: Sequence[float] | None = None, *, pieces: int = 1) -> Ranking:
