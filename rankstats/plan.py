@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from rankstats.conventions import DEFAULT_MEASURES, RANK_TESTS, Policies
+from rankstats.conventions import (
+    DEFAULT_MEASURES,
+    QRELS_FORMATS,
+    RANK_TESTS,
+    RUN_FORMATS,
+    SCORES_FORMATS,
+    Policies,
+)
 from rankstats.errors import InputError, PlanError, did_you_mean
 
 SCHEMA_VERSION = "1"
@@ -37,13 +44,19 @@ class Columns:
     Attributes
     ----------
     query_id, text, frequency : str or None
-        Columns of the query table; `query_id` also of headed judgments.
+        Columns of the query table; `query_id` also of headed judgments and runs.
+    document : str or None
+        The document column of headed judgments and runs.
     grade : str or None
         The grade column of headed judgments.
+    score : str or None
+        The score column of headed runs.
     weight : str or None
         The column of the query table that holds the query weights.
     cluster : str or None
         The column of the query table whose values are flipped and resampled whole: session, user, paraphrase group.
+    item, popularity, category, vector : str or None
+        Columns of the item table; `item` also of the histories.
     """
 
     query_id: str | None = None
@@ -51,7 +64,13 @@ class Columns:
     frequency: str | None = None
     grade: str | None = None
     weight: str | None = None
+    document: str | None = None
+    score: str | None = None
     cluster: str | None = None
+    item: str | None = None
+    popularity: str | None = None
+    category: str | None = None
+    vector: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +87,14 @@ class Plan:
         Files of ready-made per-query values, instead of judgments and runs.
     queries : str or None
         File of the query table.
+    items : str or None
+        File of the item table.
+    history : str or None
+        File of what each user has had before.
+    qrels_format, scores_format : str or None
+        Formats of judgments and of scores, one of `QRELS_FORMATS` and of `SCORES_FORMATS`; None: recognised.
+    run_format : mapping of str to str
+        Formats of runs by name, each one of `RUN_FORMATS`; '' stands for the runs that are not named.
     columns : Columns
         Names of columns.
     measures : tuple of str
@@ -114,6 +141,11 @@ class Plan:
     runs: tuple[tuple[str, str], ...] = ()
     scores: tuple[str, ...] = ()
     queries: str | None = None
+    items: str | None = None
+    history: str | None = None
+    qrels_format: str | None = None
+    run_format: Mapping[str, str] = field(default_factory=dict)
+    scores_format: str | None = None
     columns: Columns = field(default_factory=Columns)
     measures: tuple[str, ...] = ()
     primary: tuple[str, ...] = ()
@@ -142,6 +174,9 @@ class Plan:
             ("compare", self.compare, COMPARE),
             ("family", self.family, FAMILIES),
             ("alternative", self.alternative, ALTERNATIVES),
+            *(("qrels_format", name, QRELS_FORMATS) for name in (self.qrels_format,) if name is not None),
+            *(("run_format", name, RUN_FORMATS) for name in self.run_format.values()),
+            *(("scores_format", name, SCORES_FORMATS) for name in (self.scores_format,) if name is not None),
             *(("interval", name, INTERVALS) for name in self.intervals),
         ):
             if value not in known:
@@ -219,6 +254,11 @@ class Plan:
                 "runs": dict(self.runs),
                 "scores": list(self.scores),
                 "queries": self.queries,
+                "items": self.items,
+                "history": self.history,
+                "qrels_format": self.qrels_format,
+                "run_format": self.run_format[""] if set(self.run_format) == {""} else dict(self.run_format),
+                "scores_format": self.scores_format,
             },
             "columns": {f.name: getattr(self.columns, f.name) for f in fields(self.columns)},
             "comparison": {
@@ -292,9 +332,25 @@ def _runs(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((str(name), _text(path)) for name, path in value.items())
 
 
+def _formats(value: Any) -> dict[str, str]:
+    if isinstance(value, dict):
+        return {str(name): _text(form) for name, form in value.items()}
+    return {"": _text(value)}
+
+
 _Reader = Callable[[Any], Any]
 _SECTIONS: dict[str, dict[str, _Reader]] = {
-    "inputs": {"qrels": _text, "runs": _runs, "scores": _texts, "queries": _text},
+    "inputs": {
+        "qrels": _text,
+        "runs": _runs,
+        "scores": _texts,
+        "queries": _text,
+        "items": _text,
+        "history": _text,
+        "qrels_format": _text,
+        "run_format": _formats,
+        "scores_format": _text,
+    },
     "columns": {f.name: _text for f in fields(Columns)},
     "comparison": {
         "measures": _texts,
@@ -445,7 +501,7 @@ def _rebase(inputs: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
         return str(base / path) if base is not None else path
 
     placed = dict(inputs)
-    for key in ("qrels", "queries"):
+    for key in ("qrels", "queries", "items", "history"):
         if key in placed:
             placed[key] = place(placed[key])
     if "runs" in placed:

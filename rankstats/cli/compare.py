@@ -9,14 +9,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankstats.cli.options import (
+    ITEM_COLUMNS,
     add_input_arguments,
+    add_item_arguments,
     add_measure_arguments,
     default_folder,
     policy_changes,
     progress_bar,
     require,
+    run_formats,
     split_list,
 )
+from rankstats.conventions import SCORES_FORMATS
 from rankstats.plan import COMPARE, CORRECTIONS, FAMILIES, INTERVALS, TESTS
 
 if TYPE_CHECKING:
@@ -38,10 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_arguments(parser)
     inputs = parser.add_argument_group("more input")
     inputs.add_argument("--scores", metavar="FILE", action="append", default=[], help="ready-made per-query values")
+    inputs.add_argument(
+        "--scores-format", choices=SCORES_FORMATS, help="format of --scores (default: recognised by the content)"
+    )
     inputs.add_argument("--queries", metavar="FILE", help="query table: id, text, frequency, any attribute")
     inputs.add_argument("--text", metavar="COLUMN", help="column of the query text")
     inputs.add_argument("--frequency", metavar="COLUMN", help="column that tells how often a query is asked")
     inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
+    add_item_arguments(parser)
     add_measure_arguments(parser)
     asked = parser.add_argument_group("what is compared")
     asked.add_argument(
@@ -136,6 +144,11 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "runs": runs,
         "scores": tuple(options.scores),
         "queries": options.queries,
+        "items": options.items,
+        "history": options.history,
+        "qrels_format": options.qrels_format,
+        "run_format": run_formats(options.run_format),
+        "scores_format": options.scores_format,
         "measures": split_list(options.measures),
         "primary": split_list(options.primary),
         "baselines": _baselines(options, runs),
@@ -156,9 +169,12 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "query_id": options.query_id,
         "text": options.text,
         "frequency": options.frequency,
+        "document": options.document,
         "grade": options.grade,
+        "score": options.score,
         "weight": options.weights,
         "cluster": options.cluster,
+        **{name: getattr(options, name) for name in ITEM_COLUMNS},
     }
     for name in ("measures", "primary", "segments", "baselines", "intervals"):
         option = {"segments": "segment", "baselines": "baseline", "intervals": "interval"}.get(name, name)
@@ -204,7 +220,17 @@ def _mixes(texts: Sequence[str]) -> dict[str, dict[str, float]]:
 
 _FOR_RUNS = {
     "--qrels": "qrels",
+    "--document": "document",
     "--grade": "grade",
+    "--score": "score",
+    "--qrels-format": "qrels_format",
+    "--run-format": "run_format",
+    "--items": "items",
+    "--history": "history",
+    "--item-id": "item",
+    "--popularity": "popularity",
+    "--category": "category",
+    "--vector": "vector",
     "--conventions": "conventions",
     "--ties": "ties",
     "--duplicates": "duplicates",
@@ -239,7 +265,7 @@ def _names(comparison: Comparison) -> tuple[str, list[str]]:
 
 def files_of(plan: Plan) -> list[str]:
     """Return the files that a plan reads."""
-    named = [plan.qrels, plan.queries, *plan.scores, *(path for _, path in plan.runs)]
+    named = [plan.qrels, plan.queries, plan.items, plan.history, *plan.scores, *(path for _, path in plan.runs)]
     return [path for path in named if path is not None]
 
 

@@ -9,11 +9,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from rankstats.cli.options import (
+    ITEM_COLUMNS,
     add_input_arguments,
+    add_item_arguments,
     add_measure_arguments,
     policy_changes,
     progress_bar,
     require,
+    run_formats,
     split_list,
 )
 
@@ -25,7 +28,8 @@ EPILOG = """\
 examples:
   rankstats evaluate --qrels qrels.txt keyword.run hybrid.run
   rankstats evaluate --qrels qrels.txt a.run --measures map,ndcg_cut_10 --conventions trec_eval
-  rankstats evaluate --qrels qrels.txt a.run b.run --per-query --format tsv --output values.tsv"""
+  rankstats evaluate --qrels qrels.txt a.run b.run --per-query --format tsv --output values.tsv
+  rankstats evaluate --qrels qrels.txt a.run --items movies.csv --category genres --measures ILD@10,Coverage@10"""
 
 FORMATS = ("table", "tsv", "csv", "json", "parquet")
 
@@ -33,6 +37,7 @@ FORMATS = ("table", "tsv", "csv", "json", "parquet")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_input_arguments(parser)
+    add_item_arguments(parser)
     add_measure_arguments(parser)
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=FORMATS, default="table", help="default: table")
@@ -53,14 +58,23 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     require(bool(split_list(options.measures)) or not options.measures, "--measures names nothing")
     require(options.format != "parquet" or bool(options.output), "--format parquet needs --output FILE")
     runs = tuple((name, str(path)) for name, path in run_names(options.runs))
-    changes = {"qrels": options.qrels, "runs": runs, "measures": split_list(options.measures)}
-    columns = {"query_id": options.query_id, "grade": options.grade}
+    changes = {
+        "qrels": options.qrels,
+        "runs": runs,
+        "qrels_format": options.qrels_format,
+        "run_format": run_formats(options.run_format),
+        "items": options.items,
+        "history": options.history,
+        "measures": split_list(options.measures),
+    }
+    columns = {name: getattr(options, name) for name in ("query_id", "document", "grade", "score", *ITEM_COLUMNS)}
     plan = policy_changes(override(Plan(), changes, columns=columns), options)
     with progress_bar(options.quiet) as progress:
         evidence = collect(plan, progress=progress)
     content = _content(evidence.scores, options.format, per_query=options.per_query)
     if options.output:
-        print(write_file(options.output, content, inputs=[options.qrels, *(path for _, path in runs)]))
+        others = [path for path in (options.qrels, options.items, options.history) if path]
+        print(write_file(options.output, content, inputs=[*others, *(path for _, path in runs)]))
     elif isinstance(content, str):
         sys.stdout.write(content)
     if not options.quiet:
@@ -95,8 +109,8 @@ def _rows(scores: Scores, *, per_query: bool) -> list[_Row]:
                 for m, name in enumerate(names):
                     value = table[q][s][m]
                     rows.append((query_id, system, name, None if math.isnan(value) else value))
-    for (s, m), mean in scores.means().items():
-        rows.append(("all", scores.systems[s], names[m], mean))
+    for (s, m), value in scores.aggregates().items():
+        rows.append(("all", scores.systems[s], names[m], value))
     return rows
 
 
@@ -127,7 +141,7 @@ def _table(scores: Scores, *, per_query: bool) -> str:
         for q, query_id in enumerate(scores.query_ids):
             for s, system in enumerate(scores.systems):
                 lines.append([query_id, system, *(_cell(value) for value in scores.values[q, s].tolist())])
-    means = scores.means()
+    means = scores.aggregates()
     for s, system in enumerate(scores.systems):
         cells = [_cell(means[(s, m)]) for m in range(len(names))]
         lines.append(["mean", system, *cells] if per_query else [system, *cells])
@@ -152,8 +166,8 @@ def _notes(evidence: Evidence) -> list[str]:
     from rankstats.wording import count  # noqa: PLC0415  with the rest
 
     audit = evidence.audit["queries"]
+    notes = list(evidence.audit["notes"])
     judged = count(len(evidence.scores.query_ids), "judged query", "judged queries")
-    notes = []
     for system, ids in audit["missing"].items():
         if ids:
             shown = ", ".join(ids[:5]) + " ..." * (len(ids) > 5)
@@ -163,7 +177,11 @@ def _notes(evidence: Evidence) -> list[str]:
             notes.append(f"{system} has {count(n, 'query', 'queries')} without judgments; left out")
     if audit["without_relevant"]:
         notes.append(f"{audit['without_relevant']:,} of {judged} without a relevant document")
+    together = [info.name for info in evidence.scores.measures if info.aggregate == "together"]
+    if together:
+        one = "is one value of all lists" if len(together) == 1 else "are one value of all lists each"
+        notes.append(f"{', '.join(together)} {one}; queries have none, and what stands for the mean is that value")
     for measure, n in evidence.audit["undefined"].items():
-        if n:
+        if n and measure not in together:
             notes.append(f"{measure} is undefined on {count(n, 'query', 'queries')}; left out of every system's mean")
     return notes

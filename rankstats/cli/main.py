@@ -19,6 +19,9 @@ COMMANDS = {
     "demo": "make the embedded example collection, compare its rankers, render the report",
     "evaluate": "per-query and mean values of runs",
     "compare": "the whole comparison of two or more systems into a folder",
+    "agree": "agreement of rankings, measures, segments, judgments and assessors",
+    "gate": "go, no-go or cannot tell, by a policy",
+    "power": "queries needed, smallest detectable differences, and which test to trust",
     "measures": "list and explain measures and conventions",
     "render": "make the page again from a report.json",
 }
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        0 done, 2 usage or input error, 4 internal error, 130 interrupted.
+        0 done, 2 usage or input error, 4 internal error, 130 interrupted; of gate also 1 no-go and 3 cannot tell.
     """
     _never_fail_to_print()
     try:

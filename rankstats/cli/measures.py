@@ -37,7 +37,8 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
 def _overview() -> str:
     from rankstats.measures import DECLARATIONS, WRAPPERS, spellings  # noqa: PLC0415  heavy
 
-    rows = [(_short(declaration.usage), declaration.summary) for declaration in (*DECLARATIONS, *WRAPPERS)]
+    rows = [(_short(declaration.usage), declaration.summary) for declaration in DECLARATIONS]
+    rows += [(wrapper.usage, wrapper.summary) for wrapper in WRAPPERS]
     width = max(len(usage) for usage, _ in rows)
     also: dict[str, list[str]] = {}
     for spelling in spellings():

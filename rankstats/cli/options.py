@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from rankstats.conventions import QRELS_FORMATS, RUN_FORMATS
 from rankstats.errors import PlanError
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from rankstats.plan import Plan
 
 _LONGEST_NAME = 60
-RUN_HELP = "runs in TREC format (qid Q0 docid rank score tag), plain or compressed, named by the file or as NAME=FILE"
+RUN_HELP = (
+    "runs: TREC (qid Q0 docid rank score tag), qid docid rank, qid docid score, JSON, CSV/TSV/JSON lines/Parquet with "
+    "named columns, predictions for LETOR lines; plain or compressed, named by the file or as NAME=FILE"
+)
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,10 +29,50 @@ def add_input_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input")
     group.add_argument("runs", metavar="RUN", nargs="*", help=RUN_HELP)
     group.add_argument(
-        "--qrels", metavar="FILE", help="judgments: TREC qrels, or a CSV/TSV file with a header (see --id, --grade)"
+        "--qrels",
+        metavar="FILE",
+        help="judgments: TREC qrels, qid docid grade, JSON, LETOR, or CSV/TSV/JSON lines/Parquet with named columns",
     )
     group.add_argument("--id", metavar="COLUMN", dest="query_id", help="column of the query id in headed files")
+    group.add_argument("--document", metavar="COLUMN", help="column of the document in headed judgments and runs")
     group.add_argument("--grade", metavar="COLUMN", help="grade column of headed judgments")
+    group.add_argument("--score", metavar="COLUMN", help="score column of headed runs")
+    group.add_argument(
+        "--qrels-format", choices=QRELS_FORMATS, help="format of the judgments (default: recognised by the content)"
+    )
+    group.add_argument(
+        "--run-format",
+        metavar="[NAME=]FORMAT",
+        action="append",
+        help=f"format of all runs, or of one: {', '.join(RUN_FORMATS)} (default: recognised); repeatable",
+    )
+
+
+ITEM_COLUMNS = ("item", "popularity", "category", "vector")
+"""Options that name columns of the item table, by their place in a plan's columns."""
+
+
+def add_item_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what measures of novelty, diversity and coverage need."""
+    group = parser.add_argument_group(
+        "items (for Coverage, Gini, Novelty, PopularityEntropy, PopularityGap and ILD: rankstats measures)"
+    )
+    group.add_argument(
+        "--items",
+        metavar="FILE",
+        help="item table, one row a document of the catalogue: doc_id, popularity, category (several with | between "
+        "them), vector (numbers with spaces or commas between them, or columns vector_1, vector_2 ...)",
+    )
+    group.add_argument("--item-id", metavar="COLUMN", dest="item", help="column of the document id in --items")
+    group.add_argument("--popularity", metavar="COLUMN", help="column that tells how often an item was used")
+    group.add_argument("--category", metavar="COLUMN", help="column of the categories")
+    group.add_argument("--vector", metavar="COLUMN", help="column of the vectors, or what their columns begin with")
+    group.add_argument(
+        "--history",
+        metavar="FILE",
+        help="what each user (query) has had before, one row a user and item: a table with a header, or lines as in "
+        "qrels; for PopularityGap(to='history')",
+    )
 
 
 def add_measure_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,6 +123,23 @@ def split_list(texts: Sequence[str]) -> tuple[str, ...]:
                 part += letter
         parts.append(part)
     return tuple(part.strip() for part in parts if part.strip())
+
+
+def run_formats(texts: Sequence[str] | None) -> dict[str, str]:
+    """Return formats by the name of the run; '' stands for the runs that are not named.
+
+    Examples
+    --------
+    >>> run_formats(["rank", "new=trec"])
+    {'': 'rank', 'new': 'trec'}
+    """
+    formats: dict[str, str] = {}
+    for text in texts or ():
+        name, _, form = text.rpartition("=")
+        if formats.get(name, form) != form:
+            raise PlanError(f"--run-format gives two formats for {name or 'all runs'}: {formats[name]} and {form}")
+        formats[name] = form
+    return formats
 
 
 def policy_changes(plan: Plan, options: argparse.Namespace) -> Plan:

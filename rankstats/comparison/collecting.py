@@ -130,6 +130,7 @@ def _from_runs(plan: Plan, given: Given, progress: Progress, *, reverse_ties: bo
         )
         audits.append(run.audit)
         _check_overlap(judged.table, hits[-1], run.audit.sources[0].name)
+    _check_columns_used(plan, judged.audit, audits)
     progress("measures", 0.6)
     scores = _scores(plan, measures, judged.table, hits, inputs)
     read_before = (*judged.audit.sources, *(source for audit in audits for source in audit.sources))
@@ -177,6 +178,15 @@ def _scores(
         tuple(measure.info() for measure in measures),
         evaluate_together(measures, judgments, hits, items=items),
     )
+
+
+def _check_columns_used(plan: Plan, judged: ReadAudit, runs: Sequence[ReadAudit]) -> None:
+    """Raise for a named column where nothing that was read has named columns."""
+    tables = [read.format.startswith("table") for read in (judged, *runs)]
+    if plan.columns.document and not any(tables):
+        raise PlanError(f"--document {plan.columns.document}: neither judgments nor runs have named columns")
+    if plan.columns.score and not any(tables[1:]):
+        raise PlanError(f"--score {plan.columns.score}: no run has named columns")
 
 
 def _read_run(plan: Plan, name: str, data: Any, judged: Read[Judgments]) -> Read[Ranking]:

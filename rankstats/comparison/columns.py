@@ -115,13 +115,17 @@ class Block:
 def make_columns(
     scores: Scores, pairs: Sequence[tuple[int, int]], attributes: Sequence[Attribute]
 ) -> tuple[Column, ...]:
-    """Return one column for each measure, pair and segment: all queries first, then the segments in display order."""
+    """Return one column for each measure, pair and segment: all queries first, then the segments in display order.
+
+    Measures of all lists together have no value a query and no column.
+    """
     splits: list[tuple[str | None, str | None]] = [(None, None)]
     splits += [(attribute.name, value) for attribute in attributes for value in attribute.values]
     return tuple(
         Column(m, b, s, attribute, value)
         for attribute, value in splits
-        for m in range(len(scores.measures))
+        for m, info in enumerate(scores.measures)
+        if info.aggregate != "together"
         for b, s in pairs
     )
 

@@ -25,6 +25,7 @@ from rankstats.comparison.robustness import explain_queries
 from rankstats.comparison.segments import Attribute, SegmentData, make_attributes, too_few
 from rankstats.comparison.significance import on_units
 from rankstats.comparison.standings import make_standings
+from rankstats.comparison.totals import make_totals
 from rankstats.comparison.traffic_mix import post_stratify
 from rankstats.comparison.verdicts import make_verdicts
 from rankstats.errors import PlanError, did_you_mean
@@ -110,6 +111,7 @@ def compare_evidence(
         robustness=analysis.robustness,
         coverage=analysis.coverage,
         tie_effects=analysis.tie_effects,
+        totals=make_totals(evidence, plan, pairs),
         explanations=explain_queries(evidence, pairs, primary, shown),
         checks=checked,
     )
@@ -155,8 +157,13 @@ def primary_measures(plan: Plan, scores: Scores) -> tuple[int, ...]:
             raise PlanError(
                 f"primary measure {text!r} is not among the measures ({', '.join(names)})" + did_you_mean(text, names)
             )
+        if scores.measures[names.index(name)].aggregate == "together":
+            raise PlanError(f"primary measure {text!r} has no value a query; choose one that has")
         chosen.add(names.index(name))
-    return tuple(sorted(chosen)) or (0,)
+    by_query = [m for m, info in enumerate(scores.measures) if info.aggregate != "together"]
+    if not by_query:
+        raise PlanError(f"no measure has a value a query ({', '.join(names)}); name one that has, such as 'nDCG@10'")
+    return tuple(sorted(chosen)) or (by_query[0],)
 
 
 def _check_margins(plan: Plan, scores: Scores) -> None:
@@ -252,6 +259,8 @@ def _means(
     clusters = None if evidence.clusters is None else evidence.clusters[kept]
     spread = on_units(stats.interval_of_means, column, clusters, alpha=plan.alpha)
     level = 1 - plan.alpha
+    if scores.measures[m].aggregate == "together":
+        return _totals(evidence, m) if segment is None else []
     return [
         Score(
             system,
@@ -262,6 +271,16 @@ def _means(
             None if weights is None else exact_mean(values[:, s], weights),
             Interval.from_ends(float(spread.low[s]), float(spread.high[s]), level, "t") if counts else None,
         )
+        for s, system in enumerate(scores.systems)
+    ]
+
+
+def _totals(evidence: Evidence, m: int) -> list[Score]:
+    """The values of a measure of all lists together."""
+    scores = evidence.scores
+    aggregates, n = scores.aggregates(), len(scores.query_ids)
+    return [
+        Score(system, scores.measures[m].name, None, n, aggregates[(s, m)], None, None)
         for s, system in enumerate(scores.systems)
     ]
 

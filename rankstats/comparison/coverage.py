@@ -85,6 +85,9 @@ def make_coverage(
         return ()
     found = []
     for k, (c, row) in enumerate(zip(claims, rows, strict=True)):
+        measure = parse_measure(evidence.scores.measures[block.columns[c].measure].name)
+        if measure.declaration.needs:
+            continue
         if block.columns[c].attribute is None and row.difference is not None:
             found.append(_Claim.of(evidence, plan, block, (claims, k), row).coverage())
     return tuple(found)
@@ -156,8 +159,11 @@ class _Claim:
         )
 
     def _likely(self, verdict: str) -> float | None:
-        """How many unjudged documents of the losing list would be relevant at the rate of its judged ones."""
-        if verdict not in ("better", "worse"):
+        """How many unjudged documents of the losing list would be relevant at the rate of its judged ones.
+
+        Judgments that name relevant documents only (clicks, purchases) tell no such rate.
+        """
+        if verdict not in ("better", "worse") or not (self.judgments.grade < self._lowest()).any():
             return None
         system_wins = verdict == "better"
         loser = self.pair[0] if system_wins else self.pair[1]

@@ -349,6 +349,21 @@ class TieEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """A measure of all lists together, such as coverage: two systems' values, and p of exchanging their lists."""
+
+    measure: str
+    baseline: str
+    system: str
+    n: int
+    value_baseline: float | None
+    value_system: float | None
+    difference: float | None
+    p_value: float | None
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A relevant document that stands at another rank; None where a list lacks it.
 
@@ -464,6 +479,7 @@ class Comparison:
     robustness: tuple[Robustness, ...] = ()
     coverage: tuple[Coverage, ...] = ()
     tie_effects: tuple[TieEffect, ...] = ()
+    totals: tuple[Total, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     checks: tuple[Checked, ...] = ()
     decision: Mapping[str, Any] | None = None
@@ -497,6 +513,7 @@ class Comparison:
             "robustness": plain(self.robustness),
             "coverage": plain(self.coverage),
             "tie_effects": plain(self.tie_effects),
+            "totals": plain(self.totals),
             "explanations": plain(self.explanations),
             "checks": plain(self.checks),
             "audit": plain(self.audit),

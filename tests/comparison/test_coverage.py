@@ -109,6 +109,17 @@ def test_a_verdict_stands_where_both_lists_are_judged_alike(tmp_path: Path) -> N
     assert coverage.best == coverage.worst == pytest.approx(comparison.differences[0].difference)
 
 
+def test_judgments_of_relevant_documents_alone_withhold_nothing(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=3)
+    lines = [line for line in (tmp_path / "qrels.txt").read_text(encoding="utf-8").splitlines() if line.endswith(" 1")]
+    (tmp_path / "qrels.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    comparison = compared(plan)
+    assert comparison.verdict[0].outcome == "worse"
+    (coverage,) = comparison.coverage
+    assert coverage.to_turn is not None
+    assert coverage.likely is None
+
+
 def test_the_winner_may_be_judged_less_and_still_win(tmp_path: Path) -> None:
     plan = write_collection(tmp_path, n=60, unjudged=2, better=1.0)
     comparison = compared(plan)
