@@ -1,6 +1,10 @@
 """Statistics of paired per-query values: arrays in, frozen results out."""
 
 from rankstats.stats.anova_tests import AnovaComparisons, TwoWayAnovaResult, dunnett, tukey_hsd, two_way_anova
+from rankstats.stats.arm_comparison import ArmComparison, compare_arms, repeated_interval
+from rankstats.stats.arm_margins import ArmMarginResult, arm_equivalence, arm_noninferiority
+from rankstats.stats.arm_pairs import ArmPair, mean_pair, ratio_pair
+from rankstats.stats.arm_scales import EFFECT_SCALES
 from rankstats.stats.bayes import BayesianShareResult, BayesianTResult, bayesian_sign, bayesian_signed_rank, bayesian_t
 from rankstats.stats.best_systems import BestSystems, best_systems
 from rankstats.stats.bootstrap import BootstrapResult, paired_bootstrap
@@ -14,9 +18,17 @@ from rankstats.stats.classical import (
     paired_t,
     sign_test,
 )
+from rankstats.stats.cluster_quantiles import ArmQuantiles, arm_quantiles, bootstrap_quantiles, quantile_pair
 from rankstats.stats.clusters import cluster_sums, clustered_relative_difference, on_clusters, strata_of_clusters
 from rankstats.stats.complete_values import all_pairs, pairwise_differences
 from rankstats.stats.concentration import Concentration, concentration
+from rankstats.stats.confidence_sequences import (
+    ConfidenceSequence,
+    RunningSequence,
+    confidence_sequence,
+    mixture_sprt,
+    running_sequence,
+)
 from rankstats.stats.correlation import (
     GroupedRankCorrelation,
     RankCorrelation,
@@ -25,6 +37,8 @@ from rankstats.stats.correlation import (
     rank_correlation,
     spearman_rho,
 )
+from rankstats.stats.covariate_adjustment import AdjustedArms, cuped, regression_adjustment
+from rankstats.stats.daily_moments import DailyMoments, daily_moments
 from rankstats.stats.differences import Differences, paired_differences, stack_columns
 from rankstats.stats.effect_intervals import EffectIntervalsResult, effect_intervals
 from rankstats.stats.effects import (
@@ -35,12 +49,56 @@ from rankstats.stats.effects import (
     relative_difference,
 )
 from rankstats.stats.equivalence import EquivalenceResult, NoninferiorityResult, equivalence_test, noninferiority_test
+from rankstats.stats.experiment_power import ExperimentPlan, plan_means, plan_proportions, unit_variance
 from rankstats.stats.flip_max_t import FlipMaxTResult, flip_max_t
 from rankstats.stats.flip_min_p import FlipMinPResult, flip_min_p
+from rankstats.stats.group_sequential import (
+    SPENDING,
+    SequentialBounds,
+    SequentialResult,
+    sequential_bounds,
+    sequential_inflation,
+    sequential_test,
+    spent_level,
+)
 from rankstats.stats.heterogeneity import HeterogeneityResult, cochran_q, heterogeneity_test
+from rankstats.stats.interleaving import (
+    InterleavingResult,
+    impression_outcomes,
+    interleaving_sequence,
+    interleaving_test,
+)
+from rankstats.stats.interleaving_credit import (
+    Credits,
+    balanced_credits,
+    multileaving_credits,
+    pair_of_rankers,
+    probabilistic_credits,
+    shared_prefix,
+    team_draft_credits,
+    team_signs,
+)
+from rankstats.stats.item_lists import (
+    ListCorrelation,
+    RankedLists,
+    list_correlation,
+    lists_of_items,
+    ranked_lists,
+)
+from rankstats.stats.kappa import CohenKappa, GradeConfusion, cohen_kappa, fleiss_kappa, grade_confusion
+from rankstats.stats.krippendorff import KrippendorffAlpha, krippendorff_alpha
+from rankstats.stats.list_exchange import ListExchangeResult, list_exchange_test
 from rankstats.stats.many_systems import DiscriminativePower, RankIntervals, discriminative_power, rank_intervals
 from rankstats.stats.max_t import MaxTResult, bootstrap_max_t
 from rankstats.stats.multiplicity import CORRECTIONS, adjust, not_tighter
+from rankstats.stats.overlaps import RankBiasedOverlap, overlap_at, rank_biased_overlap
+from rankstats.stats.poisson_bootstrap import (
+    ArmBootstrapResult,
+    PoissonSums,
+    merge_poisson_sums,
+    poisson_bootstrap,
+    poisson_sums,
+)
 from rankstats.stats.post_stratification import PostStratified, post_stratified
 from rankstats.stats.power import (
     PowerResult,
@@ -57,12 +115,41 @@ from rankstats.stats.power_simulation import (
     simulated_power,
     simulated_queries_needed,
 )
+from rankstats.stats.proportions import ProportionComparison, compare_proportions, proportion_interval
 from rankstats.stats.rank_tests import FriedmanResult, RankPairsResult, conover_test, friedman_test, nemenyi_test
 from rankstats.stats.ratios import Ratios, mean_ratios, relative_ratios
 from rankstats.stats.risk import RiskResult, SystemRiskResult, geometric_mean, paired_risk, system_risk
+from rankstats.stats.sample_ratio import SampleRatioResult, sample_ratio_test
+from rankstats.stats.segment_effects import SegmentEffects, effects_weighted, segment_effects
 from rankstats.stats.sign_flips import SignFlipResult, sign_flip_test
 from rankstats.stats.signed_ranks import SignedRankResult, signed_rank_test
+from rankstats.stats.system_orders import (
+    OrderAgreement,
+    SwapProbabilities,
+    order_agreement,
+    order_agreements,
+    swap_probabilities,
+)
+from rankstats.stats.top_correlation import (
+    ApCorrelation,
+    GroupedApCorrelation,
+    ap_correlation,
+    grouped_ap_correlation,
+    weighted_tau,
+)
 from rankstats.stats.tukey import RandomisedTukeyResult, randomised_tukey
+from rankstats.stats.unit_moments import (
+    UnitMoments,
+    aggregated_moments,
+    count_moments,
+    covariate_with_missing,
+    merge_moments,
+    ratio_aggregates,
+    stack_moments,
+    unit_moments,
+)
+from rankstats.stats.unit_permutations import UnitPermutationResult, permutation_p, unit_permutation_test
+from rankstats.stats.winsorising import WinsorisingCap, winsorising_cap
 
 __all__ = [
     "Concentration",
@@ -74,6 +161,8 @@ __all__ = [
     "stack_columns",
     "SignFlipResult",
     "sign_flip_test",
+    "ListExchangeResult",
+    "list_exchange_test",
     "BootstrapResult",
     "paired_bootstrap",
     "INTERVAL_METHODS",
@@ -133,6 +222,31 @@ __all__ = [
     "spearman_rho",
     "GroupedRankCorrelation",
     "grouped_rank_correlation",
+    "ApCorrelation",
+    "ap_correlation",
+    "GroupedApCorrelation",
+    "grouped_ap_correlation",
+    "weighted_tau",
+    "RankedLists",
+    "ranked_lists",
+    "lists_of_items",
+    "ListCorrelation",
+    "list_correlation",
+    "RankBiasedOverlap",
+    "rank_biased_overlap",
+    "overlap_at",
+    "OrderAgreement",
+    "order_agreement",
+    "order_agreements",
+    "SwapProbabilities",
+    "swap_probabilities",
+    "GradeConfusion",
+    "grade_confusion",
+    "CohenKappa",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "KrippendorffAlpha",
+    "krippendorff_alpha",
     "EffectSizes",
     "effect_sizes",
     "RelativeDifference",
@@ -165,4 +279,77 @@ __all__ = [
     "EffectIntervalsResult",
     "effect_intervals",
     "kish_n_effective",
+    "ArmComparison",
+    "compare_arms",
+    "repeated_interval",
+    "ArmMarginResult",
+    "arm_equivalence",
+    "arm_noninferiority",
+    "ArmPair",
+    "mean_pair",
+    "ratio_pair",
+    "EFFECT_SCALES",
+    "ArmQuantiles",
+    "arm_quantiles",
+    "bootstrap_quantiles",
+    "quantile_pair",
+    "ConfidenceSequence",
+    "RunningSequence",
+    "confidence_sequence",
+    "mixture_sprt",
+    "running_sequence",
+    "AdjustedArms",
+    "cuped",
+    "regression_adjustment",
+    "DailyMoments",
+    "daily_moments",
+    "ExperimentPlan",
+    "plan_means",
+    "plan_proportions",
+    "unit_variance",
+    "SPENDING",
+    "SequentialBounds",
+    "SequentialResult",
+    "sequential_bounds",
+    "sequential_inflation",
+    "sequential_test",
+    "spent_level",
+    "InterleavingResult",
+    "impression_outcomes",
+    "interleaving_sequence",
+    "interleaving_test",
+    "Credits",
+    "balanced_credits",
+    "multileaving_credits",
+    "pair_of_rankers",
+    "probabilistic_credits",
+    "shared_prefix",
+    "team_draft_credits",
+    "team_signs",
+    "ArmBootstrapResult",
+    "PoissonSums",
+    "merge_poisson_sums",
+    "poisson_bootstrap",
+    "poisson_sums",
+    "ProportionComparison",
+    "compare_proportions",
+    "proportion_interval",
+    "SampleRatioResult",
+    "sample_ratio_test",
+    "SegmentEffects",
+    "effects_weighted",
+    "segment_effects",
+    "UnitMoments",
+    "aggregated_moments",
+    "count_moments",
+    "covariate_with_missing",
+    "merge_moments",
+    "ratio_aggregates",
+    "stack_moments",
+    "unit_moments",
+    "UnitPermutationResult",
+    "permutation_p",
+    "unit_permutation_test",
+    "WinsorisingCap",
+    "winsorising_cap",
 ]

@@ -20,8 +20,9 @@ def bias_correction(ratios: Ratios, values: Floats, known: NDArray[np.bool_], *,
     """
     estimate = ratios.estimate[:, None]
     total = ratios.denominators.sum(axis=0)
-    size = np.abs(ratios.numerators).sum(axis=0) * ratios.scale
-    tolerance = TOLERANCE * np.divide(size, total, out=np.zeros(len(size)), where=total > 0)
+    rounding = np.where(ratios.present, ratios.slack, 0.0).sum(axis=0)
+    noise = np.maximum(TOLERANCE * np.abs(ratios.numerators).sum(axis=0), rounding) * ratios.scale
+    tolerance = np.divide(noise, total, out=np.zeros(len(noise)), where=total > 0)
     equal = known & (np.abs(values - estimate) <= tolerance[:, None])
     below = np.count_nonzero(known & ~equal & (values < estimate), axis=1)
     below = below + (0.0 if strictly else 0.5) * np.count_nonzero(equal, axis=1)

@@ -234,7 +234,7 @@ class _Flips:
         inverse = inverse_root(pairs.numerators)
         signs = JointSigns.of(np.any(pairs.numerators != 0, axis=1), resamples, two_sided=False)
         observed = np.where(inverse > 0, pairs.numerators.sum(axis=0) * inverse, -np.inf)
-        return cls(pairs, inverse, observed, float(slack(pairs.numerators, inverse).max()), signs)
+        return cls(pairs, inverse, observed, float(slack(pairs, inverse).max()), signs)
 
     @property
     def exact(self) -> bool:

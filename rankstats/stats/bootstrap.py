@@ -91,7 +91,7 @@ def paired_bootstrap(
 
     1. Each resample draws as many queries as the column has (with their weights) and gives d* = Σwd / Σw.
     2. b counts resamples with ``|d* − d| >= |d|``; p = (b + 1) / (B + 1). Deviations that differ from ``|d|`` by at
-       most 1e-9 · Σ|wd| / Σw are equal to it.
+       most 1e-9 · Σ|wd| / Σw, or by no more than rounding to whole units explains, are equal to it.
     3. The interval is d ± q, q the r-th largest ``|d* − d|`` r the largest number for which r / (B + 1) ≤ alpha, so
        p ≤ alpha exactly when the interval leaves out 0. One-sided: the same with d* − d and one end.
 
@@ -227,7 +227,9 @@ def _read(
     deviations = np.abs(deviations) if alternative == "two-sided" else deviations
     deviations = np.where(np.isnan(means), np.inf, -deviations) if alternative == "less" else deviations
     size = np.abs(differences.numerators).sum(axis=0) * differences.numerator_unit
-    tolerance = TOLERANCE * np.divide(size, differences.total_weight, out=np.zeros(len(size)), where=size > 0)
+    # rounding moves the mean of a resample, and twice the mean that it is compared with
+    noise = np.maximum(TOLERANCE * size, 3 * differences.rounding * differences.numerator_unit)
+    tolerance = np.divide(noise, differences.total_weight, out=np.zeros(len(size)), where=size > 0)
     equal = np.abs(deviations - oriented[:, None]) <= tolerance[:, None]
     deviations = np.where(equal, oriented[:, None], deviations)
     count = np.count_nonzero(deviations >= oriented[:, None], axis=1)

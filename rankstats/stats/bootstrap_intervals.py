@@ -121,8 +121,9 @@ def bootstrap_intervals(
       enough for small n, where the plain one is not. With H strata n − H takes the place of n − 1.
     * ``basic``: 2R − q(1 − alpha/2) to 2R − q(alpha/2).
     * ``bca``: q at levels moved by the bias correction z0 and the acceleration a. Values equal to R (to 1e-9 of
-      Σ|numerator| / Σ denominator) count half as below it, with ``norm.inter`` not at all, as in R's boot. The
-      acceleration comes from the jackknife, within strata where there are any. Meant for ratios and weighted means.
+      Σ|numerator| / Σ denominator, or to rounding) count half as below it, with ``norm.inter`` not at all, as in R's
+      boot. The acceleration comes from the jackknife, within strata where there are any. Meant for ratios and weighted
+      means.
     * ``studentised``: R − q_t(1 − alpha/2) · se to R − q_t(alpha/2) · se, q_t the quantile of (R* − R) / se*, with the
       linearised standard error recomputed in each resample. A resample without spread has t* = ±∞; more than alpha/2
       of them on a side leave that end unbounded. Not offered with strata.

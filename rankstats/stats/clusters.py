@@ -92,7 +92,7 @@ def _reduced(
         each = counted[0] if len(counted) else 1.0
         unit = differences.numerator_unit / (each * differences.weight_unit)
         ones = np.ones(len(weights))
-        return Differences(numerators, unit, present, ones, False, numerators, unit, ones, 1.0)
+        return Differences(numerators, unit, present, ones, False, numerators, unit, ones, 1.0, differences.rounding)
     integers, unit = _means(differences, numerators, weights, present)
     return replace(
         differences,

@@ -54,14 +54,22 @@ class CompleteValues:
         """Sum of the weights."""
         return math.fsum(self.weights)
 
-    def weighted(self) -> tuple[Floats, float]:
-        """Return weight times value as whole numbers, shape (n, m), and their unit."""
+    def weighted(self) -> tuple[Floats, float, float]:
+        """Return weight times value as whole numbers, shape (n, m), their unit, and the rounding of a system's sum.
+
+        Rounding, in units, is half a unit of every product, and of every value as often as it is weighted, over the
+        queries on which systems differ.
+        """
+        differing = self.integers.any(axis=1)
         if not self.n or bool(np.all(self.weights == self.weights[0])):
-            return self.integers, self.unit * (float(self.weights[0]) if self.n else 1.0)
+            unit = self.unit * (float(self.weights[0]) if self.n else 1.0)
+            return self.integers, unit, 0.5 * float(np.count_nonzero(differing))
         products = self.weights[:, None] * self.integers * self.unit
         at_least = power_of_two_at_least(RELATIVE_UNIT * np.array([products.max(initial=0.0)]))
-        integers, unit = to_grid(products.reshape(-1, 1), self.n, at_least=at_least)
-        return integers.reshape(products.shape), float(unit[0])
+        integers, units = to_grid(products.reshape(-1, 1), self.n, at_least=at_least)
+        unit = float(units[0])
+        in_units = 1 + self.weights * (self.unit / unit)
+        return integers.reshape(products.shape), unit, 0.5 * math.fsum(in_units[differing])
 
 
 def complete_values(values: ArrayLike, weights: ArrayLike | None = None) -> CompleteValues:

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from rankstats.errors import RankstatsError
+from rankstats.stats.concordance import Concordance, Groups, Levels, concordance
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import check_choice
 
 VARIANTS = ("a", "b", "c")
-
-_PAIRWISE_UP_TO = 128
-_PAIR_ELEMENTS = 1 << 20
 
 Floats = NDArray[np.float64]
 
@@ -70,19 +67,19 @@ def rank_correlation(x: ArrayLike, y: ArrayLike) -> RankCorrelation:
     >>> round(result.tau_b, 4), round(result.rho, 4), result.n
     (0.9129, 0.9487, 4)
     """
-    first, second = _paired(x, y)
+    first, second = paired_values(x, y)
     n = len(first)
     if n < 2:
         return RankCorrelation(np.nan, np.nan, np.nan, np.nan, n)
-    balance, untied_x, untied_y = _pair_counts(first, second)
-    pairs = n * (n - 1) / 2
-    fewest = min(len(np.unique(first)), len(np.unique(second)))
+    counted = concordance(first, second, Groups.of(np.zeros(n, dtype=np.int64), 1))
+    balance, untied_x, untied_y = (int(c[0]) for c in (counted.balance, counted.untied_x, counted.untied_y))
+    fewest = min(np.count_nonzero(counted.x.count), np.count_nonzero(counted.y.count))
     constant = untied_x == 0 or untied_y == 0
     return RankCorrelation(
-        balance / pairs,
+        balance / (n * (n - 1) / 2),
         np.nan if constant else balance / math.sqrt(untied_x * untied_y),
         np.nan if constant else 2 * balance * fewest / (n**2 * (fewest - 1)),
-        float(_rho(first[None], second[None])[0]),
+        float(rho(counted)[0]),
         n,
     )
 
@@ -156,28 +153,13 @@ def grouped_rank_correlation(x: ArrayLike, y: ArrayLike, group: ArrayLike) -> Gr
     >>> result.tau_b.tolist(), result.n.tolist()
     ([1.0, -1.0], [3, 2])
     """
-    groups, codes = np.unique(np.asarray(group), return_inverse=True)
-    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if not first.shape == second.shape == codes.shape or first.ndim != 1:
-        raise RankstatsError(
-            f"x, y and group have shapes {first.shape}, {second.shape} and {codes.shape}; one is expected"
-        )
-    usable = ~(np.isnan(first) | np.isnan(second))
-    order = np.flatnonzero(usable)[np.argsort(codes[usable], kind="stable")]
-    sizes = np.bincount(codes[usable], minlength=len(groups))
-    starts = np.cumsum(sizes) - sizes
-    tau, rho = np.full(len(groups), np.nan), np.full(len(groups), np.nan)
-    for size in np.unique(sizes[sizes > 1]):
-        same = np.flatnonzero(sizes == size)
-        at_once = max(1, _PAIR_ELEMENTS // int(min(size, _PAIRWISE_UP_TO)) ** 2)
-        for begin in range(0, len(same), at_once):
-            some = same[begin : begin + at_once]
-            members = order[starts[some][:, None] + np.arange(size)]
-            tau[some], rho[some] = _tau_b(first[members], second[members]), _rho(first[members], second[members])
-    return GroupedRankCorrelation(groups, tau, rho, sizes)
+    names, first, second, groups = grouped_values(x, y, group)
+    counted = concordance(first, second, groups)
+    return GroupedRankCorrelation(names, tau_b(counted), rho(counted), groups.size)
 
 
-def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def paired_values(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the pairs of values without NaN, or raise where the shapes differ."""
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 1:
         raise RankstatsError(f"x has shape {first.shape}, y {second.shape}; two of one length are expected")
@@ -185,49 +167,43 @@ def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
     return first[usable], second[usable]
 
 
-def _tied_pairs(values: Floats) -> int:
-    counts = np.unique(values, return_counts=True)[1].astype(np.int64)
-    return int(np.sum(counts * (counts - 1) // 2))
+def grouped_values(x: ArrayLike, y: ArrayLike, group: ArrayLike) -> tuple[NDArray[np.generic], Floats, Floats, Groups]:
+    """Return the names of the groups, and the pairs of values without NaN, group by group.
+
+    Raises
+    ------
+    RankstatsError
+        If the shapes differ.
+    """
+    names, codes = np.unique(np.asarray(group), return_inverse=True)
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if not first.shape == second.shape == codes.shape or first.ndim != 1:
+        raise RankstatsError(
+            f"x, y and group have shapes {first.shape}, {second.shape} and {codes.shape}; one is expected"
+        )
+    usable = ~(np.isnan(first) | np.isnan(second))
+    order = np.flatnonzero(usable)[np.argsort(codes[usable], kind="stable")]
+    return names, first[order], second[order], Groups.of(codes[order], len(names))
 
 
-def _counts_of_pairs(x: Floats, y: Floats) -> Floats:
-    """Return, for rows of (g, n) arrays, concordant less discordant pairs and the pairs not tied in x and in y."""
-    left, right = np.triu_indices(x.shape[1], 1)
-    sign_x, sign_y = np.sign(x[:, right] - x[:, left]), np.sign(y[:, right] - y[:, left])
-    return np.array([np.sum(sign_x * sign_y, axis=1), np.sum(np.abs(sign_x), axis=1), np.sum(np.abs(sign_y), axis=1)])
+def tau_b(counted: Concordance) -> Floats:
+    """Return τ_b of each group, NaN where a variable is constant."""
+    untied_x, untied_y = counted.untied_x.astype(np.float64), counted.untied_y.astype(np.float64)
+    return _ratio(counted.balance.astype(np.float64), np.sqrt(untied_x * untied_y))
 
 
-def _pair_counts(x: Floats, y: Floats) -> tuple[float, float, float]:
-    """Return concordant less discordant pairs, and the pairs that are not tied in x and in y."""
-    n = len(x)
-    if n <= _PAIRWISE_UP_TO:
-        balance, untied_x, untied_y = _counts_of_pairs(x[None], y[None])[:, 0]
-        return float(balance), float(untied_x), float(untied_y)
-    pairs = n * (n - 1) // 2
-    untied_x, untied_y = float(pairs - _tied_pairs(x)), float(pairs - _tied_pairs(y))
-    if untied_x == 0 or untied_y == 0:
-        return 0.0, untied_x, untied_y
-    # τ_b is a ratio of which scipy's n log n count gives the upper part, a whole number, by rounding
-    tau = float(stats.kendalltau(x, y, method="asymptotic").statistic)
-    return float(round(tau * math.sqrt(untied_x * untied_y))), untied_x, untied_y
+def rho(counted: Concordance) -> Floats:
+    """Return Spearman's ρ of each group."""
+    groups = counted.groups
+    ranks_x, ranks_y = _centred_ranks(counted.x, groups), _centred_ranks(counted.y, groups)
+    spread = np.sqrt(groups.sums(ranks_x**2) * groups.sums(ranks_y**2))
+    return _ratio(groups.sums(ranks_x * ranks_y), spread)
 
 
-def _tau_b(x: Floats, y: Floats) -> Floats:
-    """Return τ_b of each row of two (g, n) arrays."""
-    if x.shape[1] > _PAIRWISE_UP_TO:
-        balance, untied_x, untied_y = np.array([_pair_counts(*rows) for rows in zip(x, y, strict=True)]).T
-    else:
-        balance, untied_x, untied_y = _counts_of_pairs(x, y)
-    return _ratio(balance, np.sqrt(untied_x * untied_y))
-
-
-def _rho(x: Floats, y: Floats) -> Floats:
-    """Return Spearman's ρ of each row of two (g, n) arrays."""
-    # twice the mid-ranks less their mean: whole numbers, so the sums are exact
-    ranks_x = 2 * stats.rankdata(x, axis=1) - (x.shape[1] + 1)
-    ranks_y = 2 * stats.rankdata(y, axis=1) - (y.shape[1] + 1)
-    spread = np.sqrt(np.sum(ranks_x**2, axis=1) * np.sum(ranks_y**2, axis=1))
-    return _ratio(np.sum(ranks_x * ranks_y, axis=1), spread)
+def _centred_ranks(levels: Levels, groups: Groups) -> Floats:
+    """Return twice the mid-ranks less their mean: whole numbers, so that sums of their products are exact."""
+    twice = 2 * levels.below + levels.count
+    return (twice[levels.slot] - groups.size[groups.group]).astype(np.float64)
 
 
 def _ratio(upper: Floats, lower: Floats) -> Floats:

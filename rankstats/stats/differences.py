@@ -42,6 +42,8 @@ class Differences:
         Weights in units of `weight_unit`, whole numbers; ones when not weighted.
     weight_unit : float
         Power of two.
+    rounding : ndarray, shape (c,)
+        By how much rounding to whole units can have moved a sum of numerators, in their units.
     """
 
     integers: NDArray[np.float64]
@@ -53,6 +55,7 @@ class Differences:
     numerator_unit: NDArray[np.float64]
     weight_integers: NDArray[np.float64]
     weight_unit: float
+    rounding: NDArray[np.float64]
 
     @property
     def n_columns(self) -> int:
@@ -149,6 +152,7 @@ class Differences:
             present=self.present[:, chosen],
             numerators=self.numerators[:, chosen],
             numerator_unit=self.numerator_unit[chosen],
+            rounding=self.rounding[chosen],
         )
 
     def within(self, rows: ArrayLike) -> Differences:
@@ -225,6 +229,7 @@ def stack_columns(parts: Sequence[Differences]) -> Differences:
         present=np.hstack([part.present for part in parts]),
         numerators=np.hstack([part.numerators for part in parts]),
         numerator_unit=np.concatenate([part.numerator_unit for part in parts]),
+        rounding=np.concatenate([part.rounding for part in parts]),
     )
 
 
@@ -259,8 +264,8 @@ def _with_weights(
     n = len(weights)
     weighted = bool(n) and bool(np.any(weights != weights[0]))
     if not weighted:
-        ones = np.ones(n)
-        return Differences(integers, unit, present, ones, False, integers, unit, ones, 1.0)
+        ones, rounding = np.ones(n), 0.5 * np.count_nonzero(integers, axis=0)
+        return Differences(integers, unit, present, ones, False, integers, unit, ones, 1.0, rounding)
     heaviest = np.asarray(weights.max())
     weight_unit = np.maximum(smallest_unit(heaviest, n), power_of_two_at_least(RELATIVE_UNIT * heaviest))
     weight_integers = np.rint(weights / weight_unit)
@@ -269,6 +274,18 @@ def _with_weights(
     products = (weight_integers * weight_unit)[:, None] * integers * unit
     largest = np.abs(products).max(axis=0, initial=0.0)
     numerators, numerator_unit = to_grid(products, n, at_least=power_of_two_at_least(RELATIVE_UNIT * largest))
+    # half a unit of every product, and of every difference as often as it is weighted
+    of_differences = weight_integers @ (numerators != 0) * (weight_unit * unit)
+    rounding = 0.5 * (np.count_nonzero(numerators, axis=0) + of_differences / numerator_unit)
     return Differences(
-        integers, unit, present, weights, True, numerators, numerator_unit, weight_integers, float(weight_unit)
+        integers,
+        unit,
+        present,
+        weights,
+        True,
+        numerators,
+        numerator_unit,
+        weight_integers,
+        float(weight_unit),
+        rounding,
     )

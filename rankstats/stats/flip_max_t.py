@@ -86,8 +86,8 @@ def flip_max_t(
        denominator is the same under every flip. Up to 16 queries that differ in any column, all M = 2**k patterns are
        enumerated; otherwise B patterns are drawn.
     2. *Single-step*: b counts the patterns whose maximum over all columns reaches the column's observed statistic;
-       p_adjusted = b / M, drawn (b + 1) / (B + 1). Statistics that differ by less than 3e-9 · Σ|wd| / √Σ(wd)² are
-       equal.
+       p_adjusted = b / M, drawn (b + 1) / (B + 1). Statistics that differ by less than 3e-9 · Σ|wd| / √Σ(wd)², or by
+       no more than rounding to whole units explains, are equal.
     3. *Step-down*: the maximum is taken only over the columns whose observed statistic is no larger; p-values are then
        made ascending from the largest statistic to the smallest.
     4. The critical value c is the order statistic of the maxima after the largest count for which p ≤ alpha. The
@@ -139,7 +139,7 @@ def flip_max_t(
     inverse = inverse_root(numerators)
     signs = JointSigns.of(np.any(numerators != 0, axis=1), resamples)
     statistic = numerators.sum(axis=0) * inverse
-    thresholds = np.abs(statistic) - slack(numerators, inverse)
+    thresholds = np.abs(statistic) - slack(differences, inverse)
     tally = _Tally.of(numerators, inverse, thresholds, signs, signs.blocks(generator_from(rng), batch))
     critical = signs.critical_value(tally.largest, alpha)
     none = np.where(differences.n > 0, 1.0, np.nan)

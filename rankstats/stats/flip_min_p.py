@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.stats.differences import Differences
-from rankstats.stats.flip_readings import TOLERANCE, column_chunks
+from rankstats.stats.flip_readings import column_chunks, negligible_sums
 from rankstats.stats.joint_flips import JointSigns
 from rankstats.stats.random_blocks import RNG, generator_from, replayed
 from rankstats.stats.results import ColumnResult
@@ -105,7 +105,8 @@ def flip_min_p(
     numerators = differences.numerators
     signs = JointSigns.of(np.any(numerators != 0, axis=1), resamples)
     testable = np.flatnonzero(np.any(numerators != 0, axis=0))
-    alone, single, stepdown = _counts(numerators[signs.rows], testable, signs, generator_from(rng), batch)
+    family = _Family(numerators[signs.rows], 3 * negligible_sums(differences), signs, batch)
+    alone, single, stepdown = _counts(family, testable, generator_from(rng))
     patterns = signs.looked_at + (not signs.exact)
     none = np.where(differences.n > 0, 1.0, np.nan)
     tested = np.isin(np.arange(differences.n_columns), testable)
@@ -122,19 +123,38 @@ def flip_min_p(
     )
 
 
-def _counts(
-    numerators: Floats, testable: Counts, signs: JointSigns, generator: np.random.Generator, batch: int | None
-) -> tuple[Counts, Counts, Counts]:
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """Numerators of the queries that differ, by how much equal sums of each column may differ, and what flips them."""
+
+    numerators: Floats
+    tolerance: Floats
+    signs: JointSigns
+    batch: int | None
+
+    def absolute_sums(self, columns: Counts, generator: np.random.Generator) -> Floats:
+        """Return |Σwd| of each column and pattern, the observed pattern first."""
+        transposed = np.ascontiguousarray(self.numerators[:, columns].T)
+        sums = np.empty((len(columns), self.signs.looked_at))
+        for looked_at, block in self.signs.blocks(generator, self.batch):
+            sums[:, looked_at] = np.abs(transposed @ block.T)
+        if not self.signs.exact:
+            sums = np.hstack([np.abs(transposed.sum(axis=1, keepdims=True)), sums])
+        return sums
+
+
+def _counts(family: _Family, testable: Counts, generator: np.random.Generator) -> tuple[Counts, Counts, Counts]:
     """Return how many patterns reach each column alone, single-step and step-down, the observed pattern included."""
-    alone, single, stepdown = (np.zeros(numerators.shape[1], dtype=np.int64) for _ in range(3))
+    tolerance, signs = family.tolerance, family.signs
+    alone, single, stepdown = (np.zeros(len(tolerance), dtype=np.int64) for _ in range(3))
     for chunk in column_chunks(testable, _COLUMNS_AT_ONCE):
-        sums, tolerance = _absolute_sums(numerators, chunk, signs, replayed(generator), batch)
-        alone[chunk] = np.count_nonzero(sums >= sums[:, :1] - tolerance[:, None], axis=1)
+        sums = family.absolute_sums(chunk, replayed(generator))
+        alone[chunk] = np.count_nonzero(sums >= sums[:, :1] - tolerance[chunk, None], axis=1)
     order = testable[np.argsort(-alone[testable], kind="stable")]
     smallest = np.full(signs.looked_at + (not signs.exact), np.iinfo(np.int64).max)
     for chunk in column_chunks(order, _COLUMNS_AT_ONCE):
-        sums, tolerance = _absolute_sums(numerators, chunk, signs, replayed(generator), batch)
-        for column, values, equal in zip(chunk, sums, tolerance, strict=True):
+        sums = family.absolute_sums(chunk, replayed(generator))
+        for column, values, equal in zip(chunk, sums, tolerance[chunk], strict=True):
             reaching = len(values) - np.searchsorted(np.sort(values), values - equal, side="left")
             np.minimum(smallest, reaching, out=smallest)
             stepdown[column] = np.count_nonzero(smallest <= alone[column])
@@ -143,16 +163,3 @@ def _counts(
     # ascending from the smallest p-value; columns of one p-value get the count that includes all of them
     stepdown[order] = np.maximum.accumulate(stepdown[order][::-1])[::-1]
     return alone, single, stepdown
-
-
-def _absolute_sums(
-    numerators: Floats, columns: Counts, signs: JointSigns, generator: np.random.Generator, batch: int | None
-) -> tuple[Floats, Floats]:
-    """Return |Σwd| of each column and pattern, the observed pattern first, and by how much equal ones may differ."""
-    transposed = np.ascontiguousarray(numerators[:, columns].T)
-    sums = np.empty((len(columns), signs.looked_at))
-    for looked_at, block in signs.blocks(generator, batch):
-        sums[:, looked_at] = np.abs(transposed @ block.T)
-    if not signs.exact:
-        sums = np.hstack([np.abs(transposed.sum(axis=1, keepdims=True)), sums])
-    return sums, 3 * TOLERANCE * np.abs(transposed).sum(axis=1)

@@ -13,7 +13,7 @@ from rankstats.stats.random_blocks import replayed
 from rankstats.stats.reading import exact_rank, largest_at, monte_carlo_p, monte_carlo_rank, smallest_at
 
 TOLERANCE = 1e-9
-"""Sums of at most this fraction of Σ|wd| count as 0."""
+"""Sums of at most this fraction of Σ|wd| count as 0; see `negligible_sums`."""
 
 _COLUMNS_AT_ONCE = 128
 _ENUMERATED_AT_ONCE = 16
@@ -74,6 +74,22 @@ class Readings:
         self.adjusted_low, self.adjusted_high = -self.adjusted_high, -self.adjusted_low
 
 
+def negligible_sums(differences: Differences) -> Floats:
+    """Return how large a sum of numerators may be and still count as 0, shape (c,).
+
+    That is 1e-9 · Σ|wd|, or what rounding to whole units can make of a sum of 0 where that is more: differences that
+    are small beside the values they come from are only few units large, and ties between their sums have to stay ties.
+
+    Examples
+    --------
+    >>> from rankstats.stats import paired_differences
+    >>> d = paired_differences([0.5, 0.5, 0.5], [0.6, 0.7, 0.2])
+    >>> bool(d.integers.sum() != 0), bool(abs(d.integers.sum()) <= negligible_sums(d)[0])
+    (True, True)
+    """
+    return np.asarray(np.maximum(TOLERANCE * np.abs(differences.numerators).sum(axis=0), differences.rounding))
+
+
 @dataclass(frozen=True, slots=True)
 class _Sets:
     """What patterns (rows) say of columns: outermost means of their sets, whether they reach the observed sum."""
@@ -84,9 +100,10 @@ class _Sets:
     equals: NDArray[np.bool_]
 
 
-def _read_sets(flipped: Floats, weight: Floats, numerators: Floats, total_weight: Floats, two_sided: bool) -> _Sets:
+def _read_sets(
+    flipped: Floats, weight: Floats, *, total: Floats, tolerance: Floats, total_weight: Floats, two_sided: bool
+) -> _Sets:
     """Compare the flipped sets (sums and weights, shape (patterns, c)) with the rest."""
-    total, tolerance = numerators.sum(axis=0), TOLERANCE * np.abs(numerators).sum(axis=0)
     kept = total - flipped
     size, rest = np.abs(flipped), np.abs(kept)
     cancelled = np.abs(total) <= tolerance
@@ -168,14 +185,17 @@ def _draw_chunk(
     masks, mask_of = distinct_masks(differences.present)
     weights = differences.weight_integers[:, None] * masks
     matrix = np.hstack([differences.numerators, weights])
-    total_weight = weights.sum(axis=0)[mask_of]
+    whole = {
+        "total": differences.numerators.sum(axis=0),
+        "tolerance": negligible_sums(differences),
+        "total_weight": weights.sum(axis=0)[mask_of],
+    }
     lower = np.empty((n_columns, resamples))
     upper = np.empty((n_columns, resamples)) if question.two_sided else lower
     count = np.zeros(n_columns, dtype=np.int64)
     for rows, sums in flipped_sums(generator, matrix, resamples, batch):
-        sets = _read_sets(
-            sums[:, :n_columns], sums[:, n_columns + mask_of], differences.numerators, total_weight, question.two_sided
-        )
+        flipped, weight = sums[:, :n_columns], sums[:, n_columns + mask_of]
+        sets = _read_sets(flipped, weight, **whole, two_sided=question.two_sided)
         lower[:, rows], upper[:, rows] = sets.lower.T, sets.upper.T
         count += np.count_nonzero(sets.reaches, axis=0)
     scale = differences.numerator_unit / differences.weight_unit
@@ -215,7 +235,14 @@ def _enumerate_chunk(
     if not question.two_sided:
         flipped = np.concatenate([flipped, numerators.sum(axis=0) - flipped])
         weight = np.concatenate([weight, weights.sum() - weight])
-    sets = _read_sets(flipped, weight, numerators, weights.sum(), question.two_sided)
+    sets = _read_sets(
+        flipped,
+        weight,
+        total=numerators.sum(axis=0),
+        tolerance=negligible_sums(differences.select(columns)),
+        total_weight=weights.sum(),
+        two_sided=question.two_sided,
+    )
     # two-sided, a pattern and its opposite are one row: both counts are halved, which leaves p as it is
     patterns = len(flipped)
     ranks = _ranks(True, patterns, question, columns)

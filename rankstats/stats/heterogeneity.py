@@ -87,7 +87,8 @@ def heterogeneity_test(
     2. The statistic is Welch's F, which stays valid under unequal variances where permuting the plain sum of squares
        does not. A segment without any spread is given a tiny one (1e-9 of that of all queries), so F stays finite.
     3. If the labels have no more than `resamples` distinct arrangements all of them are enumerated and p = b / M;
-       otherwise p = (b + 1) / (B + 1). Values within 1e-9 of the observed one count as equal to it.
+       otherwise p = (b + 1) / (B + 1). Values within 1e-9 of the observed one, or as near as rounding of the
+       differences explains, count as equal to it.
 
     Parameters
     ----------
@@ -200,6 +201,9 @@ class _Test:
     weights: Floats
     floor: Floats
     statistic: str
+    rounding: Floats
+    """By how much rounding can move a segment's mean from the mean of all, shape (c,)."""
+    deviation: Floats
 
     @classmethod
     def of(cls, differences: Differences, rows: Codes, sizes: Codes, statistic: str) -> _Test:
@@ -208,7 +212,15 @@ class _Test:
         taking_part = differences.within(inside)
         moments = CentredMoments.of(taking_part, len(rows)).restricted(rows)
         error = np.nan_to_num(taking_part.standard_error)
-        return cls(moments, sizes, differences.weight_integers[rows], _FLOOR * error**2, statistic)
+        return cls(
+            moments,
+            sizes,
+            differences.weight_integers[rows],
+            _FLOOR * error**2,
+            statistic,
+            taking_part.unit + taking_part.numerator_unit * len(rows) / taking_part.total_weight,
+            taking_part.standard_deviation,
+        )
 
     def _of_segments(self, arrangements: Codes) -> tuple[Floats, Floats, Floats]:
         """Return mean less the mean of all, squared standard error, and weight; shape (arrangements, k, c)."""
@@ -233,6 +245,17 @@ class _Test:
 
     def _imbalance(self, share: Floats) -> Floats:
         return _over_segments((1 - share) ** 2 / (self.sizes - 1)[:, None])
+
+    def slack(self, observed: Floats) -> Floats:
+        """Return by how much a statistic may miss the observed one and still count as equal to it, shape (c,)."""
+        if self.statistic == "between":
+            total = self.weights.sum()
+            moved = 2 * self.rounding * np.sqrt(total * observed) + total * self.rounding**2
+        else:
+            n, deviation = self.sizes.sum(), self.deviation
+            share = np.divide(self.rounding, deviation, out=np.zeros(len(deviation)), where=deviation > 0)
+            moved = 4 * share * (observed + np.sqrt(n * observed)) + 2 * n * share**2
+        return np.asarray(np.maximum(TOLERANCE * observed, moved))
 
     def parametric(self, arranged: Codes) -> tuple[Floats, Floats, Floats, Floats]:
         """Return p of Welch's F, Cochran's Q, its p and I², each of shape (c,)."""
@@ -291,7 +314,7 @@ def cochran_q(estimates: ArrayLike, standard_errors: ArrayLike) -> tuple[float, 
 def _permutation_p(
     test: _Test, arranged: Codes, observed: Floats, resamples: int, *, seed: NDArray[np.uint64], batch: int | None
 ) -> tuple[bool, Floats]:
-    threshold = observed - TOLERANCE * np.abs(observed)
+    threshold = observed - test.slack(observed)
     count = np.zeros(len(observed), dtype=np.int64)
     total = _arrangement_count(test.sizes)
     exact = total <= resamples

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rankstats.stats.differences import Differences
 from rankstats.stats.exact_sums import to_grid
-from rankstats.stats.flip_readings import TOLERANCE, halves
+from rankstats.stats.flip_readings import halves, negligible_sums
 from rankstats.stats.random_blocks import batches, sign_bits
 from rankstats.stats.reading import exact_rank, monte_carlo_p, monte_carlo_rank
 from rankstats.stats.sign_flips import EXACT_UP_TO
@@ -106,9 +106,9 @@ def inverse_root(numerators: Floats) -> Floats:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
 
 
-def slack(numerators: Floats, inverse: Floats) -> Floats:
+def slack(differences: Differences, inverse: Floats) -> Floats:
     """Return by how much a statistic may miss another and still count as equal: no less than single columns allow."""
-    return np.asarray(3 * TOLERANCE * np.abs(numerators).sum(axis=0) * inverse)
+    return np.asarray(3 * negligible_sums(differences) * inverse)
 
 
 def flip_ends(differences: Differences, critical: float | Floats) -> tuple[Floats, Floats]:

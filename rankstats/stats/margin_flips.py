@@ -49,7 +49,8 @@ class MarginReadings:
 class _Fractions:
     """What flipped sets are made of: Σ numerators / Σ denominators in units of `scale`.
 
-    Numerators have shape (n, c), scale and margin (c,); columns may share a denominator, `shared` says which is theirs.
+    Numerators have shape (n, c), scale, margin and rounding (c,); columns may share a denominator, `shared` says which
+    is theirs. Rounding is what can move Σ numerators + margin · Σ denominators, in units of the numerators.
     """
 
     numerators: Floats
@@ -57,6 +58,7 @@ class _Fractions:
     shared: Integers
     scale: Floats
     margin: Floats
+    rounding: Floats
 
     @classmethod
     def of(cls, differences: Differences, base: Differences | None, margin: Floats) -> _Fractions:
@@ -64,10 +66,12 @@ class _Fractions:
             masks, shared = distinct_masks(differences.present)
             weights = differences.weight_integers[:, None] * masks
             scale = differences.numerator_unit / differences.weight_unit
+            rounding = differences.rounding
         else:
             weights, shared = base.numerators, np.arange(base.n_columns)
             scale = differences.numerator_unit / base.numerator_unit
-        return cls(differences.numerators, weights, shared, scale, margin)
+            rounding = differences.rounding + margin / scale * base.rounding
+        return cls(differences.numerators, weights, shared, scale, margin, rounding)
 
     def at(self, rows: Integers | slice, columns: Integers) -> _Fractions:
         used, shared = np.unique(self.shared[columns], return_inverse=True)
@@ -77,6 +81,7 @@ class _Fractions:
             shared,
             self.scale[columns],
             self.margin[columns],
+            self.rounding[columns],
         )
 
     @property
@@ -93,7 +98,7 @@ class _Fractions:
         top, bottom = sums[:, :n_columns], sums[:, n_columns + self.shared]
         margin = self.margin / self.scale
         whole = self.denominators.sum(axis=0)[self.shared]
-        tolerance = TOLERANCE * (np.abs(self.numerators).sum(axis=0) + margin * whole)
+        tolerance = np.maximum(TOLERANCE * (np.abs(self.numerators).sum(axis=0) + margin * whole), self.rounding)
         none = bottom == 0
         ratio = top / np.where(none, 1.0, bottom) * self.scale
         ratio = np.where(np.abs(top + margin * bottom) <= tolerance, -self.margin, ratio)

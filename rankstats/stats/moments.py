@@ -11,6 +11,9 @@ from rankstats.stats.differences import Differences
 from rankstats.stats.exact_sums import to_grid
 from rankstats.stats.flip_readings import distinct_masks
 
+_ELEMENTS_AT_ONCE = 1 << 15
+"""Statistics that are worked out at once."""
+
 Floats = NDArray[np.float64]
 
 
@@ -63,26 +66,52 @@ class CentredMoments:
 
     def from_sums(self, of_columns: Floats, of_sets: Floats) -> tuple[Floats, Floats]:
         """Return the same for sums over rows that were made elsewhere: counts @ `columns` and counts @ `sets`."""
-        resamples = len(of_columns)
-        of_columns = of_columns.reshape(resamples, *self.column_units.shape) * self.column_units
-        of_sets = of_sets.reshape(resamples, *self.set_units.shape) * self.set_units
-        of_sets = of_sets[:, :, self.set_of]
-        first, second = of_columns[:, 0], of_columns[:, 1]
-        cross = of_columns[:, 2] if self.weighted else first
-        weight, square_weight, rows = of_sets[:, 0], of_sets[:, 1 % of_sets.shape[1]], of_sets[:, -1]
+        shape = len(of_columns), len(self.set_of)
+        deviation, variance = np.empty(shape), np.empty(shape)
+        step = max(1, _ELEMENTS_AT_ONCE // max(shape[1], 1))
+        for start in range(0, len(of_columns), step):
+            some = slice(start, start + step)
+            self._fill(of_columns[some], of_sets[some], deviation[some], variance[some])
+        return deviation, variance
+
+    def _fill(self, of_columns: Floats, of_sets: Floats, deviation: Floats, variance: Floats) -> None:
+        """Work out the formulas step by step in arrays that stay near the processor."""
+        sums = of_columns.reshape(len(of_columns), *self.column_units.shape) * self.column_units
+        first, second, cross = sums[:, 0], sums[:, 1], sums[:, 2 if self.weighted else 0]
+        known, square_weight, factor = self._of_sets(of_sets)
+        np.divide(first, known, out=deviation)
+        square = deviation**2 * square_weight
+        drift = 2 * deviation
+        product = drift * cross
+        # Σw²x² − 2d*Σw²x + d*²Σw², and the sum of the absolute values of its terms
+        np.subtract(second, product, out=variance)
+        variance += square
+        magnitude = np.abs(product, out=product)
+        magnitude += second
+        magnitude += square
+        noise = self._noise(np.abs(drift, out=drift), magnitude, deviation)
+        np.copyto(variance, 0.0, where=~(variance > noise))
+        variance *= factor
+        variance /= known**2
+
+    def _of_sets(self, of_sets: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return Σw (NaN where it is 0), Σw² and n/(n − 1) of the columns; of shape (resamples, 1) where all agree."""
+        sums = of_sets.reshape(len(of_sets), *self.set_units.shape) * self.set_units
+        weight, square_weight, rows = sums[:, 0], sums[:, 1 % sums.shape[1]], sums[:, -1]
         known = np.where(weight > 0, weight, np.nan)
-        deviation = first / known
-        spread = second - 2 * deviation * cross + deviation**2 * square_weight
-        magnitude = second + 2 * np.abs(deviation * cross) + deviation**2 * square_weight
-        units = self.column_units
-        rounding = self.terms * (units[1] + 2 * np.abs(deviation) * units[-1 if self.weighted else 0])
-        noise = (
-            rounding
-            + 2.0**-48 * magnitude
-            + self.terms
-            * self.set_units[1 % len(self.set_units)][self.set_of]
-            * (deviation**2 if self.weighted else 0.0)
-        )
-        spread = np.where(spread > noise, spread, 0.0)
         factor = rows / np.where(rows > 1, rows - 1, np.nan)
-        return deviation, factor * spread / known**2
+        if sums.shape[2] == 1:
+            return known, square_weight, factor
+        return known[:, self.set_of], square_weight[:, self.set_of], factor[:, self.set_of]
+
+    def _noise(self, drift: Floats, magnitude: Floats, deviation: Floats) -> Floats:
+        """Return, in the place of `drift` (2 |d*|), how large a variance may come from rounding alone."""
+        units = self.column_units
+        drift *= units[-1 if self.weighted else 0]
+        drift += units[1]
+        drift *= self.terms
+        magnitude *= 2.0**-48
+        drift += magnitude
+        if self.weighted:
+            drift += self.terms * self.set_units[1][self.set_of] * deviation**2
+        return drift

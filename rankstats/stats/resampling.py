@@ -26,10 +26,11 @@ from rankstats.stats.validation import check_choice, check_count
 
 SCHEMES = ("rows", "poisson")
 
-_BLOCK_ELEMENTS = 1 << 19
-"""Counts held at once: 4 MiB in float64, near enough to the processor to be filled at random."""
+_BLOCK_ELEMENTS = 1 << 21
+"""Counts held at once, 16 MiB in float64: few large matrix products, for small ones wait long where cores are busy."""
 
 _COUNTERS = 1 << 17
+"""Counters filled at once: they stay near enough to the processor to be filled at random."""
 
 _POISSON_ROWS = 4096
 _POISSON_RESAMPLES = 16
@@ -188,15 +189,13 @@ class _Drawn:
     def sums(self, words: NDArray[np.uint32]) -> Floats:
         n = len(self.matrix)
         counts = np.empty((len(words), n))
-        # few enough at once for the counters to stay near the processor
         step = max(1, _COUNTERS // max(n, 1))
-        starts = np.arange(min(step, len(words)), dtype=np.int64)[:, None] * n
+        starts = np.arange(min(step, len(words)), dtype=np.int64)[:, None] * n + self.offsets
         for first in range(0, len(words), step):
             scaled = words[first : first + step, :n].astype(np.uint64)
             scaled *= self.sizes
             scaled >>= np.uint64(32)
             places = scaled.view(np.int64)
-            places += self.offsets
             places += starts[: len(places)]
             counts[first : first + step] = np.bincount(places.ravel(), minlength=places.size).reshape(places.shape)
         return counts @ self.matrix

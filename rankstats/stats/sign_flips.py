@@ -86,7 +86,8 @@ def sign_flip_test(
 
     1. A sign pattern splits the queries into a flipped and an unflipped set with sums S_F and S_U of w d. Its absolute
        sum reaches the observed one exactly when S_F · S_U ≤ 0; b counts these patterns. Sums of at most
-       1e-9 · Σ|w d| are 0 (of both sets of a pattern only the smaller, unless the observed sum is 0 itself).
+       1e-9 · Σ|w d|, or of no more than rounding to whole units explains, are 0 (of both sets of a pattern only the
+       smaller, unless the observed sum is 0 itself).
     2. Up to 16 queries all M = 2**n patterns are enumerated and p = b / M; with more queries, equal weights and at most
        16 non-zero differences the patterns of these are combined with the binomial number of flipped zeros. Otherwise
        B patterns are drawn, the same for all columns, and p = (b + 1) / (B + 1).

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rankstats.stats.differences import Differences
-from rankstats.stats.flip_readings import TOLERANCE, Question, Readings, halves
+from rankstats.stats.flip_readings import Question, Readings, halves, negligible_sums
 
 Floats = NDArray[np.float64]
 
@@ -40,13 +40,14 @@ def read_sparse(differences: Differences, columns: NDArray[np.int64], question: 
         zeros = int(differences.n[column]) - len(non_zero)
         family = int(question.family[column])
         unit = differences.unit[column]
-        patterns = _patterns(non_zero, zeros)
-        p, equal = _probabilities(patterns, non_zero, question.two_sided)
+        tolerance = float(negligible_sums(differences.select([column]))[0])
+        patterns = _patterns(non_zero, zeros, tolerance)
+        p, equal = _probabilities(patterns, float(non_zero.sum()), tolerance, question.two_sided)
         sides = 2 if question.two_sided else 1
         lows = [_lowest_end(patterns, question.alpha, sides, m) for m in (1, family)]
         highs = [np.inf, np.inf]
         if question.two_sided:
-            opposite = _patterns(-non_zero, zeros)
+            opposite = _patterns(-non_zero, zeros, tolerance)
             highs = [-_lowest_end(opposite, question.alpha, sides, m) for m in (1, family)]
         at = np.array([column])
         readings.put_ends(at, np.array([lows]).T * unit, np.array([highs]).T * unit)
@@ -55,10 +56,10 @@ def read_sparse(differences: Differences, columns: NDArray[np.int64], question: 
         readings.patterns[at] = 2 ** len(non_zero)
 
 
-def _patterns(non_zero: Floats, zeros: int) -> _Patterns:
+def _patterns(non_zero: Floats, zeros: int, tolerance: float) -> _Patterns:
     bits = halves(len(non_zero))
     bits = np.concatenate([bits, 1 - bits])
-    observed, tolerance = non_zero.sum(), TOLERANCE * np.abs(non_zero).sum()
+    observed = non_zero.sum()
     total = bits @ non_zero
     size, rest = np.abs(total), np.abs(observed - total)
     total = np.where((size <= tolerance) & ((size < rest) | (abs(observed) <= tolerance)), 0.0, total)
@@ -68,15 +69,14 @@ def _patterns(non_zero: Floats, zeros: int) -> _Patterns:
     return _Patterns(distinct.real.copy(), distinct.imag.copy(), counts / len(bits), zeros, below)
 
 
-def _probabilities(patterns: _Patterns, non_zero: Floats, two_sided: bool) -> tuple[float, float]:
+def _probabilities(patterns: _Patterns, observed: float, tolerance: float, two_sided: bool) -> tuple[float, float]:
     """Return p and the probability of the observed absolute sum (one-sided: of the observed sum)."""
     equal = float(patterns.share[patterns.total == 0].sum())
     below = float(patterns.share[patterns.total <= 0].sum())
     above = float(patterns.share[patterns.total >= 0].sum())
     if not two_sided:
         return below, equal
-    observed = float(non_zero.sum())
-    if abs(observed) <= TOLERANCE * float(np.abs(non_zero).sum()):
+    if abs(observed) <= tolerance:
         return 1.0, equal
     return 2 * (below if observed > 0 else above), 2 * equal
 

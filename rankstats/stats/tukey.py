@@ -76,8 +76,8 @@ def randomised_tukey(
     1. The values of every query are permuted over the systems. All (m!)**k permutations of the k queries on which
        systems differ are enumerated where there are few enough distinct sums, otherwise B are drawn.
     2. The statistic is the range (largest less smallest) of the system means. b counts the permutations whose range
-       reaches the absolute difference of a pair, sums that miss it by at most 1e-9 of the largest possible range
-       included; p_adjusted = b / M, drawn (b + 1) / (B + 1).
+       reaches the absolute difference of a pair, sums that miss it by at most 1e-9 of the largest possible range, or
+       by no more than rounding to whole units explains, included; p_adjusted = b / M, drawn (b + 1) / (B + 1).
     3. The interval of every pair is difference ± c, c the largest range that more than alpha of the permutations reach.
        So p_adjusted ≤ alpha exactly when it leaves out 0.
 
@@ -121,11 +121,13 @@ def randomised_tukey(
     alpha, resamples = check_alpha(alpha), check_count("resamples", resamples)
     batch = None if batch is None else check_count("batch", batch)
     kept = complete_values(values, weights)
-    numerators, unit = kept.weighted()
+    numerators, unit, rounding = kept.weighted()
     baseline, system = all_pairs(kept.n_systems)
     sums = numerators.sum(axis=0)
     difference = sums[system] - sums[baseline]
-    threshold = np.abs(difference) - TOLERANCE * np.ptp(numerators, axis=1).sum()
+    # rounding moves four sums: two of the difference, two of the range
+    slack = max(TOLERANCE * float(np.ptp(numerators, axis=1).sum()), 4 * rounding)
+    threshold = np.abs(difference) - slack
     ranges = _Ranges.of(numerators, resamples, generator_from(rng), batch)
     scale = unit / kept.total_weight if kept.n else np.nan
     p_adjusted = ranges.p_value(threshold) if kept.n else np.full(len(baseline), np.nan)
