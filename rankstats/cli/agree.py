@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     _add_inputs(parser)
     add_measure_arguments(parser)
-    lists = parser.add_argument_group("comparing lists")
+    lists = parser.add_argument_group("comparing lists (tied scores are ties, unless --ties is rank or input)")
     lists.add_argument("--cutoff", type=int, metavar="K", help="depth of the overlap, default 10")
     lists.add_argument("--rbo-p", type=float, metavar="P", help="persistence of RBO, default 0.9")
     lists.add_argument("--rbo-ties", choices=("a", "b", "w"), help="version of RBO for ties, default a")
@@ -134,17 +134,16 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
         answer, inputs = analyses[kind](options, progress)
     content = _content(answer, options.format)
     if options.output:
-        print(_plain(answer.answer))
-        print(write_file(options.output, content, inputs=inputs))
-    elif options.format == "table":
-        print(_plain(answer.answer))
-        sys.stdout.write(_plain(content))
+        path = write_file(options.output, content, inputs=inputs)
+        print(_line(answer.answer))
+        print(path)
     else:
         sys.stdout.write(content)
     if not options.quiet:
+        # a table for machines holds nothing else, so that it can be piped
         machine = options.format != "table" and not options.output
         for line in ([answer.answer] if machine else []) + [f"note: {note}" for note in answer.notes]:
-            print(_plain(line), file=sys.stderr)
+            print(_line(line), file=sys.stderr)
     return 0
 
 
@@ -162,7 +161,7 @@ def _kind(options: argparse.Namespace) -> str:
     require(len(kinds) == 1, f"--{kinds[0]} and --{kinds[-1]} are two questions; ask one at a time")
     (kind,) = kinds
     require(kind in ("runs", "qrels") or not options.runs, f"--runs and --{kind} are two questions; ask one at a time")
-    require(kind in ("runs", "qrels") or not options.files, f"{options.files[:1]} is not expected with --{kind}")
+    require(kind in ("runs", "qrels") or not options.files, f"{' '.join(options.files)} is not expected with --{kind}")
     require(kind in ("runs", "qrels") or not options.qrels, f"--qrels has no meaning with --{kind}")
     for name, meaning in _MEANING_FOR.items():
         flag = {"query_id": "--id"}.get(name, "--" + name.replace("_", "-"))
@@ -296,13 +295,18 @@ _HEADINGS = {
 }
 _WIDE = ("rankings", "expert", "grades")
 """Kinds of which the table has one column a statistic, without intervals."""
+_COUNTS = (
+    *("count", "opposite_pairs", "same_verdict", "verdict_by_first_only", "verdict_by_second_only"),
+    "opposite_verdict",
+)
+"""Statistics that are whole numbers."""
 COLUMNS = ("kind", "first", "second", "about", "query_id", "statistic", "value", "low", "high", "n")
 
 
 def _content(answer: AgreementAnswer, form: str) -> str:
     rows = answer.to_dicts()
     if form == "table":
-        return _tables(answer.rows)
+        return f"{_line(answer.answer)}\n{_tables(answer.rows)}"
     if form == "json":
         whole = {"answer": answer.answer, "notes": list(answer.notes), "rows": rows}
         return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
@@ -320,7 +324,7 @@ def _tables(rows: Sequence[AgreementRow]) -> str:
         if kind[0] == "confusion":
             for about in dict.fromkeys(row.about for row in members):
                 crossed = _crossed([row for row in members if row.about == about])
-                out.append(f"\n{heading}: {about}\n{_aligned(crossed, 1)}")
+                out.append(f"\n{heading}: {_line(about)}\n{_aligned(crossed, 1)}")
             continue
         lines, texts = _wide(members) if kind[0] in _WIDE else _long(members)
         out.append(f"\n{heading}\n{_aligned(lines, texts)}")
@@ -329,7 +333,7 @@ def _tables(rows: Sequence[AgreementRow]) -> str:
 
 def _names(row: AgreementRow) -> dict[str, str]:
     names = {"query": "" if row.query_id == "all" else row.query_id, "about": row.about}
-    return {**names, "first": row.first, "second": row.second}
+    return {name: _line(text) for name, text in {**names, "first": row.first, "second": row.second}.items()}
 
 
 def _kept(members: Sequence[AgreementRow]) -> list[str]:
@@ -346,7 +350,7 @@ def _wide(members: Sequence[AgreementRow]) -> tuple[list[list[str]], int]:
     words = {"about": "grade"} if members[0].kind == "grades" else {}
     header = [*(words.get(name, name) for name in kept), *statistics, "n"]
     body = [
-        [*key, *(_cell(found[name].value) for name in statistics), f"{max(row.n for row in found.values())}"]
+        [*key, *(_cell(found[name].value, name) for name in statistics), f"{max(row.n for row in found.values())}"]
         for key, found in lines.items()
     ]
     return [header, *body], len(kept)
@@ -358,7 +362,8 @@ def _long(members: Sequence[AgreementRow]) -> tuple[list[list[str]], int]:
     for row in members:
         ends = (None, None) if row.interval is None else (row.interval.low, row.interval.high)
         names = [_names(row)[name] for name in kept]
-        body.append([*names, row.statistic, _cell(row.value), *(_cell(end) for end in ends), str(row.n)])
+        value = _cell(row.value, row.statistic)
+        body.append([*names, row.statistic, value, *(_cell(end, row.statistic) for end in ends), str(row.n)])
     return [[*kept, "statistic", "value", "low", "high", "n"], *body], len(kept) + 1
 
 
@@ -366,7 +371,7 @@ def _crossed(members: Sequence[AgreementRow]) -> list[list[str]]:
     columns = list(dict.fromkeys(row.second for row in members))
     lines: dict[str, list[str]] = {}
     for row in members:
-        lines.setdefault(row.first, []).append(f"{row.value:.0f}")
+        lines.setdefault(row.first, []).append(_cell(row.value, row.statistic))
     return [["", *columns], *([grade, *counts] for grade, counts in lines.items())]
 
 
@@ -382,18 +387,18 @@ def _aligned(lines: Sequence[Sequence[str]], texts: int) -> str:
     return "".join(out)
 
 
-def _cell(value: float | None) -> str:
+def _cell(value: float | None, statistic: str) -> str:
     if value is None:
         return "-"
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.4f}"
+    if statistic == "same_best":
+        return "yes" if value else "no"
+    return f"{value:.0f}" if statistic in _COUNTS else f"{value:.4f}"
 
 
-def _plain(text: str) -> str:
-    """Return text for a terminal as it is, and for a pipe with the minus of numbers and plain spaces."""
+def _line(text: str) -> str:
+    """Return a text on one line; outside a terminal with the minus of numbers and plain spaces."""
     from rankstats.report.texts import whole  # noqa: PLC0415  with the rest
     from rankstats.wording import MINUS  # noqa: PLC0415  with the rest
 
-    lines = [whole(line) if "  " not in line else line for line in text.split("\n")]
-    if not sys.stdout.isatty():
-        lines = [line.replace(MINUS, "-").replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-    return "\n".join(lines)
+    line = whole(text)
+    return line if sys.stdout.isatty() else line.replace(MINUS, "-").replace("\N{NO-BREAK SPACE}", " ")

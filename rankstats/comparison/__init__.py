@@ -3,6 +3,7 @@
 Data flows through the modules in this order: `collecting` (inputs to evidence), `segments` and `pairs` (what is
 compared), `columns` (differences with their tests), `differences` (rows and families), `heterogeneity`, `influence`,
 `agreement`, `lists`, `checks` (warnings), `verdicts` (sentences), `comparing` (all of it), `result` (the rows).
+Agreement alone: `agreeing` (rankings), `order_agreement` (measures, segments), `judge_agreement` (judgments, raters).
 """
 
 from __future__ import annotations
@@ -11,13 +12,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rankstats.comparison.agreeing import ListSettings, agree_on_rankings
+    from rankstats.comparison.agreement_rows import AgreementAnswer, AgreementRow
     from rankstats.comparison.collecting import Progress, collect
     from rankstats.comparison.comparing import compare, compare_evidence
     from rankstats.comparison.evidence import Evidence
+    from rankstats.comparison.judge_agreement import agree_on_judgments, agree_on_ratings
+    from rankstats.comparison.order_agreement import OrderSettings, agree_on_scores
     from rankstats.comparison.result import Comparison
     from rankstats.comparison.segments import split_specifications
 
 _HOMES = {
+    "AgreementAnswer": "agreement_rows",
+    "AgreementRow": "agreement_rows",
+    "ListSettings": "agreeing",
+    "OrderSettings": "order_agreement",
+    "agree_on_judgments": "judge_agreement",
+    "agree_on_rankings": "agreeing",
+    "agree_on_ratings": "judge_agreement",
+    "agree_on_scores": "order_agreement",
     "Comparison": "result",
     "Evidence": "evidence",
     "Progress": "collecting",
@@ -28,6 +41,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "AgreementAnswer",
+    "AgreementRow",
+    "ListSettings",
+    "OrderSettings",
+    "agree_on_judgments",
+    "agree_on_rankings",
+    "agree_on_ratings",
+    "agree_on_scores",
     "Comparison",
     "Evidence",
     "Progress",

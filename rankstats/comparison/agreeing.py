@@ -59,6 +59,14 @@ class ListSettings:
     alpha: float = 0.05
     per_query: bool = False
 
+    def __post_init__(self) -> None:
+        if not 0 < self.p < 1:
+            raise PlanError(f"p = {self.p} of RBO: the persistence lies between 0 and 1, for instance 0.9")
+        if self.cutoff < 1:
+            raise PlanError(f"cutoff = {self.cutoff}: the overlap needs a depth of 1 at least")
+        if self.ties not in stats.TIE_VERSIONS:
+            raise PlanError(f"ties = {self.ties!r} of RBO: choose one of {', '.join(stats.TIE_VERSIONS)}")
+
 
 def agree_on_rankings(
     rankings: Sequence[Ranking],
@@ -167,7 +175,7 @@ def document_codes(tables: Sequence[Ranking | Judgments]) -> NDArray[np.int64]:
     for table in tables:
         ids = table.doc_ids
         chunks += ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
-    whole: Any = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in chunks])
+    whole: Any = pa.concat_arrays([pa.nulls(0, pa.large_string()), *(ids.cast(pa.large_string()) for ids in chunks)])
     return values_of(whole.dictionary_encode().indices).astype(np.int64)
 
 

@@ -71,13 +71,13 @@ from rankstats.stats.interleaving import (
 from rankstats.stats.interleaving_credit import (
     Credits,
     balanced_credits,
+    credits_of_wins,
     multileaving_credits,
     pair_of_rankers,
     probabilistic_credits,
-    shared_prefix,
     team_draft_credits,
-    team_signs,
 )
+from rankstats.stats.interleaving_logs import impression_labels, shared_prefix, team_signs
 from rankstats.stats.item_lists import (
     ListCorrelation,
     RankedLists,
@@ -91,7 +91,7 @@ from rankstats.stats.list_exchange import ListExchangeResult, list_exchange_test
 from rankstats.stats.many_systems import DiscriminativePower, RankIntervals, discriminative_power, rank_intervals
 from rankstats.stats.max_t import MaxTResult, bootstrap_max_t
 from rankstats.stats.multiplicity import CORRECTIONS, adjust, not_tighter
-from rankstats.stats.overlaps import RankBiasedOverlap, overlap_at, rank_biased_overlap
+from rankstats.stats.overlaps import TIE_VERSIONS, RankBiasedOverlap, overlap_at, rank_biased_overlap
 from rankstats.stats.poisson_bootstrap import (
     ArmBootstrapResult,
     PoissonSums,
@@ -232,6 +232,7 @@ __all__ = [
     "lists_of_items",
     "ListCorrelation",
     "list_correlation",
+    "TIE_VERSIONS",
     "RankBiasedOverlap",
     "rank_biased_overlap",
     "overlap_at",
@@ -320,6 +321,8 @@ __all__ = [
     "interleaving_test",
     "Credits",
     "balanced_credits",
+    "credits_of_wins",
+    "impression_labels",
     "multileaving_credits",
     "pair_of_rankers",
     "probabilistic_credits",

@@ -22,6 +22,8 @@ MEAN_FORMULA = "noncentral t, Welch–Satterthwaite degrees of freedom, equal va
 PROPORTION_FORMULA = "normal, pooled share under no effect and separate shares under the effect, both tails"
 
 _MOST_UNITS = 1e15
+_ROUNDING = 1e-9
+"""What a share times a number of units may lie above a whole number by."""
 
 Floats = NDArray[np.float64]
 
@@ -46,6 +48,8 @@ class ExperimentPlan(ColumnResult):
         Difference that is found with probability `power` with these units: ``power_at_units`` for it is `power`.
     units_needed : ndarray
         Least number of units of both arms with which the wanted difference is found with probability `power`.
+    control_needed, treatment_needed : ndarray
+        The same for each arm, rounded up.
     days_needed : ndarray
         Days until then; infinite where they never come, NaN where no daily units were given.
     family_size : ndarray of int
@@ -67,6 +71,8 @@ class ExperimentPlan(ColumnResult):
     power_at_units: Floats
     smallest_detectable: Floats
     units_needed: Floats
+    control_needed: Floats
+    treatment_needed: Floats
     days_needed: Floats
     family_size: NDArray[np.int64]
     treatment_share: float
@@ -377,6 +383,8 @@ def _plan(
         power_at_units=at_units,
         smallest_detectable=detectable,
         units_needed=needed,
+        control_needed=np.ceil(needed * (1 - asked.treatment_share) - _ROUNDING),
+        treatment_needed=np.ceil(needed * asked.treatment_share - _ROUNDING),
         days_needed=np.array([_days(number, daily_units) for number in needed.tolist()]),
         family_size=asked.family,
         treatment_share=asked.treatment_share,

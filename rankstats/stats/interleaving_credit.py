@@ -6,15 +6,13 @@ clicks, in part or whole, that count for ranker a and for ranker b of the impres
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstats.errors import RankstatsError
+from rankstats.stats.interleaving_logs import Page
 from rankstats.stats.resampling import label_codes
 from rankstats.stats.validation import check_count
 
@@ -24,9 +22,6 @@ Flags = NDArray[np.bool_]
 
 _GRAINS = 2.0**36
 """What a click is made of when it is shared between rankers."""
-
-NO_TEAM = ("", "none", "both", "shared", "tie")
-"""What a log may write for a result that belongs to no team: one of a shared prefix."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,78 +68,6 @@ class Credits:
             credit_a=np.where(where, self.credit_b, self.credit_a),
             credit_b=np.where(where, self.credit_a, self.credit_b),
         )
-
-
-def team_signs(teams: Sequence[str] | NDArray[np.generic], ranker_a: ArrayLike, ranker_b: ArrayLike) -> Integers:
-    """Return −1 for results that ranker a put on the page, 1 for those of ranker b, 0 for those of no team.
-
-    Parameters
-    ----------
-    teams : sequence of str, length n
-        Team of each result: the name of the ranker; or 'a' / 'b', where the rankers are not called that; or blank,
-        'both', 'none', 'shared' or 'tie' for a result of a shared prefix.
-    ranker_a, ranker_b : str or array_like of str, shape (n,)
-        Names of the rankers compared in the row's impression.
-
-    Raises
-    ------
-    RankstatsError
-        If a team is neither of the two rankers, or the two have one name.
-
-    Examples
-    --------
-    >>> team_signs(["prod", "new", "", "b"], "prod", "new").tolist()
-    [-1, 1, 0, 1]
-    """
-    labels = np.array(["" if _missing(team) else str(team) for team in teams], dtype=str)
-    first, second = (np.broadcast_to(np.asarray(names).astype(str), labels.shape) for names in (ranker_a, ranker_b))
-    same = np.flatnonzero(first == second)
-    if len(same):
-        raise RankstatsError(f"row {same[0]} (counted from 0): ranker {first[same[0]]!s} is compared with itself")
-    folded = np.char.lower(np.char.strip(labels))
-    signs = np.where(labels == first, -1, np.where(labels == second, 1, 0))
-    by_letter = (signs == 0) & ~np.isin(folded, NO_TEAM)
-    signs = np.where(by_letter & (folded == "a"), -1, np.where(by_letter & (folded == "b"), 1, signs))
-    unknown = np.flatnonzero((signs == 0) & ~np.isin(folded, NO_TEAM))
-    if len(unknown):
-        row = unknown[0]
-        raise RankstatsError(
-            f"row {row} (counted from 0): team {labels[row]!s} is neither {first[row]!s} nor {second[row]!s}; leave it "
-            "blank for a result that both rankers put there"
-        )
-    return signs.astype(np.int64)
-
-
-def _missing(team: Any) -> bool:
-    return team is None or (isinstance(team, float) and np.isnan(team))
-
-
-def shared_prefix(impressions: ArrayLike, positions: ArrayLike, rank_a: ArrayLike, rank_b: ArrayLike) -> Flags:
-    """Return which rows belong to the prefix that both rankers have in common, shape (n,).
-
-    These are the results from the top down that stand at the same rank in both rankings: they would be shown whichever
-    ranker chose, so clicks on them say nothing.
-
-    Parameters
-    ----------
-    impressions : array_like, shape (n,)
-        Impression of each row.
-    positions : array_like of int, shape (n,)
-        Position on the page, 1 at the top.
-    rank_a, rank_b : array_like, shape (n,)
-        Rank of the result in each ranking, 1 at the top; NaN where a ranking does not have it.
-
-    Examples
-    --------
-    >>> shared_prefix([7, 7, 7, 7], [1, 2, 3, 4], [1, 2, 3, 5], [1, 3, 2, 4]).tolist()
-    [True, False, False, False]
-    """
-    page = _Page.of(impressions, positions)
-    first, second = (page.ordered(ranks) for ranks in (rank_a, rank_b))
-    same = (first == second) & (first == page.place + 1)
-    broken = np.cumsum(~same)
-    before = np.where(page.start > 0, broken[page.start - 1], 0)
-    return np.asarray(page.back((broken == before).astype(np.float64)) > 0)
 
 
 def team_draft_credits(impressions: ArrayLike, teams: ArrayLike, clicked: ArrayLike) -> Credits:
@@ -281,7 +204,7 @@ def probabilistic_credits(
     ([0.889], [0.111])
     """
     codes, clicks, labels = _rows(impressions, clicked)
-    page = _Page.of(impressions, positions)
+    page = Page.of(impressions, positions)
     length = check_count("list_length", list_length)
     if not tau > 0:
         raise RankstatsError(f"tau = {tau!r}: a number of more than 0 is expected")
@@ -350,6 +273,8 @@ def multileaving_credits(
 def pair_of_rankers(labels: NDArray[np.generic], credits: Floats, a: int, b: int) -> Credits:
     """Return the credits of two of the rankers of `multileaving_credits`.
 
+    Clicks on the results of others count for neither: an impression with no click on either of the two decides nothing.
+
     Examples
     --------
     >>> labels, credits = multileaving_credits([1, 1, 1], [0, 1, 2], [1, 0, 1], rankers=3)
@@ -357,8 +282,25 @@ def pair_of_rankers(labels: NDArray[np.generic], credits: Floats, a: int, b: int
     [1.0]
     """
     rows = np.arange(len(labels))
-    clicks = credits.sum(axis=1).astype(np.int64)
+    clicks = (credits[:, a] + credits[:, b]).astype(np.int64)
     return Credits(labels, rows, credits[:, a].copy(), credits[:, b].copy(), clicks, rows)
+
+
+def credits_of_wins(wins_a: int, wins_b: int, ties: int = 0, without_clicks: int = 0) -> Credits:
+    """Return credits that say no more than who won how many impressions: what an aggregated log knows.
+
+    Examples
+    --------
+    >>> credits_of_wins(1, 2, ties=1).credit_b.tolist()
+    [0.0, 1.0, 1.0, 1.0]
+    """
+    sizes = [
+        check_count(name, size, least=0)
+        for name, size in (("wins_a", wins_a), ("wins_b", wins_b), ("ties", ties), ("without_clicks", without_clicks))
+    ]
+    for_a, for_b = np.repeat([1.0, 0.0, 1.0, 0.0], sizes), np.repeat([0.0, 1.0, 1.0, 0.0], sizes)
+    rows = np.arange(len(for_a))
+    return Credits(rows, rows, for_a, for_b, (for_a + for_b).astype(np.int64), rows)
 
 
 def _rows(impressions: ArrayLike, clicked: ArrayLike) -> tuple[Integers, Floats, NDArray[np.generic]]:
@@ -391,56 +333,3 @@ def _credits(codes: Integers, labels: NDArray[np.generic], clicks: Floats, for_a
         for part in (for_a, for_b, clicks)
     )
     return Credits(labels, first, a, b, of_all.astype(np.int64), codes)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Page:
-    """Rows sorted by impression and position."""
-
-    order: Integers
-    start: Integers
-    """Place of the first row of each row's impression."""
-
-    @classmethod
-    def of(cls, impressions: ArrayLike, positions: ArrayLike) -> _Page:
-        labels, place = np.asarray(impressions), np.asarray(positions)
-        codes = label_codes(labels, len(labels), "impressions")
-        if place.shape != codes.shape:
-            raise RankstatsError(f"positions have shape {place.shape}; one for each of the {len(codes)} rows")
-        order = np.lexsort((place, codes))
-        ordered = codes[order]
-        first = np.diff(ordered, prepend=-1) > 0
-        twice = np.flatnonzero(~first & (np.diff(place[order], prepend=0) == 0))
-        if len(twice):
-            label = labels[order[twice[0]]]
-            raise RankstatsError(f"impression {label!s} has two results at position {place[order[twice[0]]]!s}")
-        start = np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
-        return cls(order, start)
-
-    @property
-    def place(self) -> Integers:
-        """Place of each sorted row on its page, from 0."""
-        return np.arange(len(self.order)) - self.start
-
-    def ordered(self, values: ArrayLike) -> Floats:
-        """Return values of the rows in the order of the pages."""
-        array = np.asarray(values, dtype=np.float64)
-        if array.shape != self.order.shape:
-            raise RankstatsError(f"values have shape {array.shape}; one for each of the {len(self.order)} rows")
-        return array[self.order]
-
-    def back(self, values: Floats) -> Floats:
-        """Return values in the order of the rows."""
-        out = np.empty_like(values)
-        out[self.order] = values
-        return out
-
-    def cumulated(self, values: Floats) -> Floats:
-        """Return sums from the top of the page down; each page adds up its own rows only."""
-        sums, place = values.copy(), self.place
-        by_place = np.argsort(place, kind="stable")
-        ends = np.cumsum(np.bincount(place))
-        for first, last in pairwise(ends.tolist()):
-            rows = by_place[first:last]
-            sums[rows] += sums[rows - 1]
-        return sums

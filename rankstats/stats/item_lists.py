@@ -15,7 +15,7 @@ from rankstats.stats.correlation import rho, tau_b
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.top_correlation import grouped_weighted_tau, tau_ap_b
 
-_ELEMENTS = 1 << 21
+_ELEMENTS = 1 << 19
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

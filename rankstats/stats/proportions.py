@@ -143,9 +143,7 @@ def compare_proportions(
     p_values, levels = (p_value, adjusted_p(p_value, family)), (alpha / np.ones_like(family), alpha / family)
     plain, adjusted = _score_intervals(table, p_values, levels, alpha, alternative)
     fisher = np.array([_fisher(*(int(arm[column]) for arm in arms)) for column in range(len(family))]).reshape(-1, 2)
-    with_alpha = -special.ndtri(alpha / 2)
-    wald = with_alpha * table.unpooled_error
-    newcombe = table.newcombe(alpha)
+    wald, newcombe = table.wald(alpha), table.newcombe(alpha)
     return ProportionComparison(
         control=table.control,
         treatment=table.treatment,
@@ -160,8 +158,8 @@ def compare_proportions(
         p_corrected=table.yates_p(),
         p_fisher=fisher[:, 0],
         odds_ratio=fisher[:, 1],
-        wald_low=table.estimate - wald,
-        wald_high=table.estimate + wald,
+        wald_low=wald[0],
+        wald_high=wald[1],
         newcombe_low=newcombe[0],
         newcombe_high=newcombe[1],
         control_n=arms[1].copy(),
@@ -235,10 +233,6 @@ class _Table:
     def estimate(self) -> Floats:
         return self.treatment - self.control
 
-    @property
-    def unpooled_error(self) -> Floats:
-        return self._error(self.control, self.treatment)
-
     def _error(self, control: Floats, treatment: Floats) -> Floats:
         of_control, of_treatment = (
             share * (1 - share) / np.where(n > 0, n, np.nan)
@@ -280,6 +274,11 @@ class _Table:
         error = self._error(pooled, pooled)
         p = 2 * special.ndtr(-distance / np.where(error > 0, error, np.nan))
         return np.where(np.isnan(p) & ~np.isnan(self.estimate), 1.0, np.where(p < SMALLEST_P, SMALLEST_P, p))
+
+    def wald(self, alpha: float) -> tuple[Floats, Floats]:
+        """Return the normal interval with the unpooled standard error."""
+        half = -special.ndtri(alpha / 2) * self._error(self.control, self.treatment)
+        return self.estimate - half, self.estimate + half
 
     def newcombe(self, alpha: float) -> tuple[Floats, Floats]:
         """Return Newcombe's hybrid score interval (his method 10)."""

@@ -74,6 +74,8 @@ def unit_permutation_test(
     *,
     control_denominators: ArrayLike | None = None,
     treatment_denominators: ArrayLike | None = None,
+    control_counts: ArrayLike | None = None,
+    treatment_counts: ArrayLike | None = None,
     alpha: float = 0.05,
     resamples: int = 10_000,
     rng: RNG = 0,
@@ -92,6 +94,8 @@ def unit_permutation_test(
         One value a unit; NaN is absent.
     control_denominators, treatment_denominators : array_like, shape (n,), optional
         For a ratio metric, of which the first two are the numerators.
+    control_counts, treatment_counts : array_like of int, shape (n,), optional
+        Units that have each of the values: the aggregate that this test needs.
     alpha : float
         Level of test and interval.
     resamples : int
@@ -119,7 +123,10 @@ def unit_permutation_test(
     ([True], [0.0286])
     """
     alpha, resamples = check_alpha(alpha), check_count("resamples", resamples)
-    arms = [_rows(control, control_denominators), _rows(treatment, treatment_denominators)]
+    arms = [
+        _rows(control, control_denominators, control_counts),
+        _rows(treatment, treatment_denominators, treatment_counts),
+    ]
     if arms[0].shape[1] != arms[1].shape[1]:
         raise RankstatsError("denominators are needed for both arms, or for none")
     if not len(arms[0]) or not len(arms[1]):
@@ -213,7 +220,7 @@ def permutation_p(count: int, drawn: int, arrangements: int) -> float:
     return float((count + 1) / (drawn + 1) - correction)
 
 
-def _rows(values: ArrayLike, denominators: ArrayLike | None) -> Floats:
+def _rows(values: ArrayLike, denominators: ArrayLike | None, counts: ArrayLike | None) -> Floats:
     """Return units as rows: value, or numerator and denominator; absent units left out."""
     columns = [np.asarray(values, dtype=np.float64)]
     if denominators is not None:
@@ -221,6 +228,11 @@ def _rows(values: ArrayLike, denominators: ArrayLike | None) -> Floats:
     if any(column.shape != (columns[0].size,) for column in columns):
         raise RankstatsError(f"values have shapes {[c.shape for c in columns]}; one value a unit, (n,), is expected")
     rows = np.column_stack(columns)
+    if counts is not None:
+        units = np.asarray(counts)
+        if units.shape != (len(rows),) or np.any(units != np.floor(units)) or np.any(units < 0):
+            raise RankstatsError("counts: a whole number of units for each value is expected")
+        rows = np.repeat(rows, units.astype(np.int64), axis=0)
     return rows[~np.isnan(rows).any(axis=1)]
 
 

@@ -11,8 +11,10 @@ import pytest
 import scipy.stats
 
 from rankstats.comparison import compare, compare_evidence
+from rankstats.comparison.agreement import make_agreement
 from rankstats.errors import InputError, PlanError
 from rankstats.plan import Columns, Plan
+from rankstats.stats import ap_correlation
 from tests.comparison.made import evidence_of
 
 DOCS = 12
@@ -144,6 +146,65 @@ def test_agreement_of_systems_and_of_measures_equals_scipy() -> None:
         assert tau.interval is not None
         assert -1 <= tau.interval.ends[0] <= tau.value <= tau.interval.ends[1] <= 1
         assert (tau.interval.level, tau.interval.method) == (0.95, "bootstrap of queries")
+
+
+def plain_rbo(x: list[str], y: list[str], p: float = 0.9) -> float:
+    """RBO_ext of two lists of equal length without ties."""
+    agreed = [len(set(x[:d]) & set(y[:d])) / d for d in range(1, len(x) + 1)]
+    return (1 - p) / p * sum(a * p ** (d + 1) for d, a in enumerate(agreed)) + agreed[-1] * p ** len(x)
+
+
+def test_agreement_of_top_lists_equals_its_definition(tmp_path: Path) -> None:
+    comparison = compare(write_collection(tmp_path))
+    tops = {name: {q: docs[:10] for q, docs in read_run(tmp_path / f"{name}.run").items()} for name in "abc"}
+    rows = {(row.kind, row.what, row.statistic): row for row in comparison.agreement}
+    for system in "bc":
+        pairs = {q: (tops["a"][q], tops[system][q]) for q in tops["a"]}
+        rbo = {q: plain_rbo(x, y) for q, (x, y) in pairs.items()}
+        overlap = {q: len(set(x) & set(y)) / 10 for q, (x, y) in pairs.items()}
+        tau = {}
+        for q, (x, y) in pairs.items():
+            common = [doc for doc in x if doc in y]
+            tau[q] = ap_correlation([-x.index(doc) for doc in common], [-y.index(doc) for doc in common]).tau_ap_b
+        for statistic, values in (("rbo", rbo), ("overlap@10", overlap), ("tau_ap_b", tau)):
+            row = rows[("lists", ("a", system), statistic)]
+            assert row.value == pytest.approx(np.mean(list(values.values())), abs=1e-9)
+            assert row.n == QUERIES
+            assert row.interval is not None
+            low, high = scipy.stats.t.interval(
+                0.95, QUERIES - 1, np.mean(list(values.values())), scipy.stats.sem(list(values.values()))
+            )
+            assert row.interval.ends == pytest.approx((low, high), abs=1e-6)
+        listed = [r for r in comparison.agreement if r.kind == "lists_of_query" and r.what[2] == system]
+        shown = [r.what[0] for r in listed if r.statistic == "rbo"]
+        assert shown == sorted(rbo, key=lambda q: (round(rbo[q], 12), q))[:10]
+        assert all(r.value == pytest.approx(overlap[r.what[0]]) for r in listed if r.statistic == "overlap@10")
+
+
+def test_a_query_without_an_answer_is_left_out_of_the_lists(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path)
+    path = tmp_path / "b.run"
+    kept = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("q03")]
+    path.write_text("\n".join(kept), encoding="utf-8")
+    rows = compare(plan).agreement
+    assert {row.n for row in rows if row.kind == "lists" and row.what == ("a", "b")} == {QUERIES - 1}
+    assert "q03" not in {row.what[0] for row in rows if row.kind == "lists_of_query" and row.what[2] == "b"}
+
+
+def test_two_systems_have_no_interval_of_their_order() -> None:
+    values = np.random.default_rng(6).random((30, 2, 2))
+    rows = compare_evidence(evidence_of(values), Plan(resamples=99)).agreement
+    assert {row.interval for row in rows if row.kind == "measures"} == {None}
+
+
+def test_the_interval_of_measures_follows_level_seed_and_clusters() -> None:
+    scores = evidence_of(np.random.default_rng(7).random((40, 10, 2))).scores
+    first = make_agreement(scores, (), (), resamples=149)
+    assert make_agreement(scores, (), (), resamples=149) == first
+    for changed in ({"alpha": 0.5}, {"seed": 3}, {"clusters": np.arange(40) // 8}):
+        other = make_agreement(scores, (), (), resamples=149, **changed)
+        assert [row.value for row in other] == [row.value for row in first]
+        assert other[0].interval != first[0].interval
 
 
 def test_constant_values_have_no_agreement() -> None:

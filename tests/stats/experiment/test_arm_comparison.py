@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -34,6 +34,7 @@ FAMILIES = st.sampled_from([1, 4])
 
 
 @given(arms(ratio=False), ALTERNATIVES, LEVELS)
+@settings(max_examples=50)
 def test_welch_equals_scipy(case: Arms, alternative: str, alpha: float) -> None:
     a, b = case.control[:, 0], case.treatment[:, 0]
     if np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -61,6 +62,7 @@ def _ratio_by_its_definition(rows: Any) -> tuple[float, float]:
 
 
 @given(arms(ratio=True))
+@settings(max_examples=50)
 def test_ratios_by_their_definition(case: Arms) -> None:
     pair = case.pair
     for ratio, variance, rows in (
@@ -82,6 +84,7 @@ def test_a_ratio_to_one_row_a_unit_is_the_mean() -> None:
 
 
 @given(arms(), SCALES, REFERENCES)
+@settings(max_examples=50)
 def test_aggregates_give_the_same_numbers(case: Arms, scale: str, reference: str) -> None:
     pair = ratio_pair if case.ratio else mean_pair
     of_units = compare_arms(case.pair, scale=scale, reference=reference)
@@ -109,6 +112,7 @@ def test_p_and_interval_agree(
 
 
 @given(arms(), SCALES, ALTERNATIVES)
+@settings(max_examples=50)
 def test_they_agree_at_the_p_value_itself(case: Arms, scale: str, alternative: str) -> None:
     p = compare_arms(case.pair, scale=scale, alternative=alternative).p_value[0]
     if not 0 < p < 0.99:
@@ -143,6 +147,7 @@ def test_relative_scales_by_their_definitions() -> None:
 
 
 @given(arms(), SCALES, LEVELS)
+@settings(max_examples=50)
 def test_arms_below_zero_are_turned(case: Arms, scale: str, alpha: float) -> None:
     pair = case.pair
     turned = replace(pair, control=-pair.control, treatment=-pair.treatment)
@@ -219,6 +224,7 @@ def test_one_control_for_several_arms() -> None:
 
 
 @given(arms(ratio=False), st.sampled_from([0.05, 0.3, 1.0, 4.0]))
+@settings(max_examples=40)
 def test_tost_equals_statsmodels(case: Arms, margin: float) -> None:
     a, b = case.control[:, 0], case.treatment[:, 0]
     if np.ptp(a) == 0 or np.ptp(b) == 0:
@@ -237,6 +243,7 @@ def test_tost_equals_statsmodels(case: Arms, margin: float) -> None:
     REFERENCES,
     FAMILIES,
 )
+@settings(max_examples=60)
 def test_margins_decide_as_their_intervals(
     case: Arms, scale: str, margin: float, alpha: float, reference: str, family: int
 ) -> None:
@@ -255,6 +262,7 @@ def test_margins_decide_as_their_intervals(
 
 
 @given(arms(), SCALES)
+@settings(max_examples=30)
 def test_without_margin_it_is_the_one_sided_test(case: Arms, scale: str) -> None:
     for alternative in ("greater", "less"):
         ours = arm_noninferiority(case.pair, 0.0, scale=scale, alternative=alternative)

@@ -48,6 +48,7 @@ def _arms(y: Floats, x: Floats, treated: NDArray[np.bool_]) -> tuple[Any, Any]:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 3))
+@settings(max_examples=30)
 def test_analysis_of_covariance_equals_statsmodels(seed: int, covariates: int) -> None:
     y, x, treated = _experiment(seed, covariates=covariates)
     fit = OLS(y, np.column_stack([np.ones(len(y)), treated, x])).fit()
@@ -58,6 +59,7 @@ def test_analysis_of_covariance_equals_statsmodels(seed: int, covariates: int) -
 
 
 @given(st.integers(0, 10_000), st.integers(1, 3))
+@settings(max_examples=30)
 def test_separate_slopes_are_the_interacted_regression(seed: int, covariates: int) -> None:
     y, x, treated = _experiment(seed, covariates=covariates)
     centred = x - x.mean(axis=0)
@@ -74,6 +76,7 @@ def test_separate_slopes_are_the_interacted_regression(seed: int, covariates: in
 
 
 @given(st.integers(0, 10_000), st.integers(1, 3))
+@settings(max_examples=30)
 def test_cuped_is_welch_on_adjusted_values(seed: int, covariates: int) -> None:
     y, x, treated = _experiment(seed, covariates=covariates)
     centred = x - x.mean(axis=0)
@@ -165,12 +168,12 @@ def test_relative_effects_know_that_the_arms_share_covariate_means() -> None:
     y = y + 8
     ours = compare_arms(METHODS["separate"](*_arms(y, x, treated)).adjusted, scale="delta")
     rng, drawn = np.random.default_rng(0), []
-    for _ in range(600):
+    for _ in range(250):
         rows = np.concatenate([rng.choice(np.flatnonzero(part), part.sum()) for part in (treated, ~treated)])
         pair = METHODS["separate"](*_arms(y[rows], x[rows], treated[rows])).adjusted
         drawn.append(pair.treatment[0] / pair.control[0] - 1)
-    # the standard error of a standard deviation from 600 values is 3 %
-    assert_allclose(ours.standard_error[0], np.std(drawn), rtol=0.15)
+    # the standard error of a standard deviation from 250 values is 4.5 %
+    assert_allclose(ours.standard_error[0], np.std(drawn), rtol=0.2)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from tests.stats.experiment.arms import Arms, arms
 
 
 @given(st.lists(st.integers(1, 3000), min_size=2, max_size=5), st.integers(0, 100))
+@settings(max_examples=50)
 def test_sample_ratio_equals_scipy(counts: list[int], seed: int) -> None:
     shares = np.random.default_rng(seed).random(len(counts)) + 0.1
     ours = sample_ratio_test(counts, shares)
@@ -50,6 +51,7 @@ def test_arms_without_units_and_units_without_arm() -> None:
 
 
 @given(arms(ratio=False), st.sampled_from([0.5, 0.8, 0.95, 0.999]))
+@settings(max_examples=50)
 def test_caps_by_their_definition(case: Arms, level: float) -> None:
     parts = [case.control[:, 0], case.treatment[:, 0]]
     together = np.sort(np.concatenate(parts))
@@ -149,6 +151,17 @@ def test_the_order_of_units_plays_no_part() -> None:
         assert one.low[0] == other.low[0]
 
 
+def test_permutations_from_how_many_units_have_which_value() -> None:
+    rng = np.random.default_rng(8)
+    a, b = rng.poisson(2, 300), rng.poisson(2.2, 250)
+    (values_a, counts_a), (values_b, counts_b) = (np.unique(arm, return_counts=True) for arm in (a, b))
+    of_units = unit_permutation_test(a, b, resamples=199)
+    of_counts = unit_permutation_test(
+        values_a, values_b, control_counts=counts_a, treatment_counts=counts_b, resamples=199
+    )
+    assert of_units.to_dicts() == of_counts.to_dicts()
+
+
 def test_permutations_of_a_ratio_keep_rows_together() -> None:
     rng = np.random.default_rng(6)
     shown = 1.0 + rng.poisson(6, 400)
@@ -186,6 +199,7 @@ def test_no_spread() -> None:
         (lambda: unit_permutation_test([np.nan], [1.0]), "both arms need units"),
         (lambda: unit_permutation_test([1.0], [1.0], control_denominators=[1.0]), "for both arms, or for none"),
         (lambda: unit_permutation_test([1.0], [1.0, 2.0], treatment_denominators=[1.0]), "shapes"),
+        (lambda: unit_permutation_test([1.0], [1.0], control_counts=[1.5]), "whole number of units"),
         (lambda: permutation_p(5, 4, 10), "no more than the 4"),
         (lambda: permutation_p(1, 4, 0), "at least 1"),
     ],

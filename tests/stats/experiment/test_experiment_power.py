@@ -29,7 +29,7 @@ ALPHAS = st.sampled_from([0.01, 0.05, 0.1])
 
 
 @given(SIZES, st.integers(10, 4000), ALPHAS, st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_means_in_equal_arms_equal_statsmodels(size: float, per_arm: int, alpha: float, two_sided: bool) -> None:
     ours = plan_means(4.0, 2 * size, units=2 * per_arm, alpha=alpha, two_sided=two_sided)
     theirs = TTestIndPower().power(size, per_arm, alpha, alternative="two-sided" if two_sided else "larger")
@@ -80,7 +80,7 @@ def test_proportions_equal_statsmodels(baseline: float, lift: float, per_arm: in
     st.booleans(),
     st.sampled_from([1, 6]),
 )
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_the_smallest_detectable_effect_has_the_power(
     units: int, power: float, share: float, alpha: float, two_sided: bool, family: int
 ) -> None:
@@ -141,6 +141,14 @@ def test_planned_power_is_the_power_of_the_test() -> None:
     control, treatment = rng.normal(size=(n, repetitions)), rng.normal(0.5, 1, (n, repetitions))
     found = np.mean(compare_arms(mean_pair(unit_moments(control), unit_moments(treatment))).p_value <= 0.05)
     assert abs(found - plan.power_at_units[0]) < 4 * np.sqrt(0.25 / repetitions)
+
+
+def test_units_of_each_arm() -> None:
+    plan = plan_means([4.0, 1.0], 0.1, treatment_share=0.2)
+    assert_array_equal(plan.control_needed, np.ceil(0.8 * plan.units_needed))
+    assert_array_equal(plan.treatment_needed, np.ceil(0.2 * plan.units_needed))
+    even = plan_means(4.0, 0.1)
+    assert even.control_needed[0] == even.treatment_needed[0] == np.ceil(even.units_needed[0] / 2)
 
 
 def test_days() -> None:

@@ -94,8 +94,9 @@ def test_probabilities_equal_scipys_multivariate_normal(information: list[float]
     bound = sequential_bounds(t, spending=spending).bound
     below, above = exit_probabilities(t, -bound, bound, drift=drift)
     correlation = np.sqrt(np.minimum.outer(t, t) / np.maximum.outer(t, t))
-    stays = stats.multivariate_normal(drift * np.sqrt(t), correlation).cdf(bound, lower_limit=-bound, rng=1)
-    assert_allclose(below.sum() + above.sum(), 1 - stays, atol=2e-5)
+    stays = stats.multivariate_normal(drift * np.sqrt(t), correlation).cdf(bound, lower_limit=-bound)
+    # scipy integrates at random, to about 1e-5
+    assert_allclose(below.sum() + above.sum(), 1 - stays, atol=6e-5)
 
 
 @given(

@@ -18,6 +18,8 @@ from rankstats.errors import RankstatsError
 from rankstats.stats import (
     Credits,
     balanced_credits,
+    credits_of_wins,
+    impression_labels,
     impression_outcomes,
     interleaving_sequence,
     interleaving_test,
@@ -156,6 +158,20 @@ def test_several_rankers_on_one_page() -> None:
     pair = pair_of_rankers(labels, credits, 0, 2)
     assert impression_outcomes(pair).tolist() == [0.5, 0.5]
     assert impression_outcomes(pair, "clicks").tolist() == [1.0, 1.0]
+    # the clicks on the second page were for another ranker
+    assert_array_equal(impression_outcomes(pair_of_rankers(labels, credits, 0, 1)), [-0.5, np.nan])
+
+
+def test_impressions_that_the_log_does_not_name() -> None:
+    rows = [("q", "u", 1), ("q", "u", 2), ("q", "v", 1), ("q", "u", 1), ("q", "v", 2), ("r", "u", 1), ("q", "u", 3)]
+    assert impression_labels(*zip(*rows, strict=True)).tolist() == [0, 0, 1, 2, 1, 3, 2]
+    assert impression_labels(["q"] * 3, [7] * 3, [3, 1, 2]).tolist() == [0, 0, 0]
+
+
+def test_counts_of_wins_are_an_aggregated_log() -> None:
+    ours = interleaving_test(credits_of_wins(58, 81, 61, 40))
+    assert [ours.wins_a[0], ours.wins_b[0], ours.ties[0], ours.without_clicks[0]] == [58, 81, 61, 40]
+    assert_allclose(ours.p_binomial[0], stats.binomtest(81, 139).pvalue)
 
 
 def _random_clicks(
@@ -327,6 +343,8 @@ CREDITS = team_draft_credits([1, 1], [-1, 1], [1, 0])
         (lambda: probabilistic_credits([1, 1], [1, 1], [1, 2], [1, 2], [0, 0], list_length=3), "two results at"),
         (lambda: probabilistic_credits([1], [1], [4], [1], [0], list_length=3), "beyond list_length"),
         (lambda: probabilistic_credits([1], [1], [1], [1], [0], list_length=3, tau=0), "tau"),
+        (lambda: impression_labels(["q"], ["u", "v"], [1, 2]), "queries have shape"),
+        (lambda: credits_of_wins(-1, 2), "wins_a"),
         (lambda: multileaving_credits([1], [3], [0], rankers=3), "from 0 to 2"),
         (lambda: CREDITS.of_impressions(["q", "r"], "query"), "more than one query"),
         (lambda: interleaving_test(CREDITS, ranker_a="x", ranker_b="x"), "compared with itself"),

@@ -150,7 +150,7 @@ def test_a_hundred_looks_at_a_sequence() -> None:
 @pytest.mark.parametrize("setting", ["one impression a user", "heavy users"])
 @pytest.mark.parametrize("n", [20, 100])
 def test_interleaving(n: int, setting: str) -> None:
-    rows = _rows("interleaving", n, setting, 1000)
+    rows = _rows("interleaving", n, setting, 600)
     _keeps_level(rows["units flipped"], least=0.015)
     if setting == "heavy users":
         assert rows["impressions flipped"]["rejects"] > 0.1

@@ -22,6 +22,7 @@ TABLES = st.tuples(st.integers(1, 60), st.integers(1, 400)).flatmap(
 
 
 @given(TABLES)
+@settings(max_examples=40)
 def test_tests_equal_scipy(table: tuple[int, int, int, int]) -> None:
     x1, n1, x2, n2 = table
     ours = compare_proportions(*table)
@@ -37,7 +38,7 @@ def test_tests_equal_scipy(table: tuple[int, int, int, int]) -> None:
 
 
 @given(TABLES, st.sampled_from([0.01, 0.05, 0.2]))
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_score_intervals_end_where_the_score_test_does(table: tuple[int, int, int, int], alpha: float) -> None:
     """The most likely shares with a given difference, as the root of the score equation, and the test at the ends."""
     x1, n1, x2, n2 = table
@@ -71,6 +72,7 @@ def test_intervals_equal_published_ones() -> None:
 
 
 @given(TABLES)
+@settings(max_examples=30)
 def test_newcombe_and_wald_equal_statsmodels(table: tuple[int, int, int, int]) -> None:
     x1, n1, x2, n2 = table
     ours = compare_proportions(*table)
@@ -81,6 +83,7 @@ def test_newcombe_and_wald_equal_statsmodels(table: tuple[int, int, int, int]) -
 
 
 @given(st.integers(0, 40), st.integers(0, 300), st.sampled_from([0.01, 0.05, 0.2]))
+@settings(max_examples=50)
 def test_single_intervals_equal_statsmodels(successes: int, failures: int, alpha: float) -> None:
     n = successes + failures
     for method, name in (("wilson", "wilson"), ("clopper-pearson", "beta")):
@@ -92,7 +95,7 @@ def test_single_intervals_equal_statsmodels(successes: int, failures: int, alpha
 
 
 @given(TABLES, LEVELS, ALTERNATIVES)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_p_and_interval_agree(table: tuple[int, int, int, int], alpha: float, alternative: str) -> None:
     ours = compare_proportions(*table, alpha=alpha, alternative=alternative, family_size=3)
     assert bool(ours.p_value[0] <= alpha) == bool(ours.low[0] > 0 or ours.high[0] < 0)
@@ -102,7 +105,7 @@ def test_p_and_interval_agree(table: tuple[int, int, int, int], alpha: float, al
 
 
 @given(TABLES)
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_exchanging_arms_or_outcomes_mirrors(table: tuple[int, int, int, int]) -> None:
     x1, n1, x2, n2 = table
     ours, swapped = compare_proportions(*table), compare_proportions(x2, n2, x1, n1)

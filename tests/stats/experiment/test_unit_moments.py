@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -35,6 +35,7 @@ def test_sums_are_those_of_fsum(numbers: list[float]) -> None:
 
 
 @given(st.lists(NUMBERS, min_size=2, max_size=80), st.integers(0, 2**32))
+@settings(max_examples=60)
 def test_sums_of_pieces_in_any_order(numbers: list[float], seed: int) -> None:
     rng = np.random.default_rng(seed)
     shuffled = rng.permutation(np.array(numbers))
@@ -44,6 +45,7 @@ def test_sums_of_pieces_in_any_order(numbers: list[float], seed: int) -> None:
 
 
 @given(arms(covariates=1))
+@settings(max_examples=50)
 def test_moments_equal_numpy(case: Arms) -> None:
     ours = unit_moments(*case.control.T)
     assert_allclose(ours.mean[0], case.control.mean(axis=0), rtol=1e-12, atol=1e-12)
@@ -59,6 +61,7 @@ def test_variance_far_from_zero_is_exact() -> None:
 
 
 @given(arms(), st.integers(0, 2**32))
+@settings(max_examples=40)
 def test_order_plays_no_part(case: Arms, seed: int) -> None:
     shuffled = np.random.default_rng(seed).permutation(case.control, axis=0)
     one, other = unit_moments(*case.control.T), unit_moments(*shuffled.T)
@@ -67,6 +70,7 @@ def test_order_plays_no_part(case: Arms, seed: int) -> None:
 
 
 @given(arms(), st.integers(1, 50))
+@settings(max_examples=50)
 def test_pieces_add_up(case: Arms, cut: int) -> None:
     pieces = [part for part in (case.control[:cut], case.control[cut:]) if len(part)]
     merged = merge_moments([unit_moments(*part.T) for part in pieces])
@@ -103,6 +107,7 @@ def test_columns_are_independent_of_each_other() -> None:
 
 
 @given(st.integers(0, 40), st.integers(0, 60))
+@settings(max_examples=40)
 def test_counts_are_zeros_and_ones(successes: int, failures: int) -> None:
     ours = count_moments(successes, successes + failures)
     theirs = unit_moments([1.0] * successes + [0.0] * failures)
