@@ -21,7 +21,7 @@ from rankstats.comparison.findings import Findings
 from rankstats.comparison.lists import documents_to_judge, extreme_queries, shown_lists
 from rankstats.comparison.pairs import choose_pairs
 from rankstats.comparison.result import Checked, Comparison, Interval, Query, Score, Segment, Verdict, Warning
-from rankstats.comparison.robustness import explain_queries
+from rankstats.comparison.robustness import contributed, explain_queries
 from rankstats.comparison.segments import Attribute, SegmentData, make_attributes, too_few
 from rankstats.comparison.significance import on_units
 from rankstats.comparison.standings import make_standings
@@ -94,7 +94,7 @@ def compare_evidence(
         queries=_queries(evidence, attributes),
         scores_table=scores,
         segments=_segments(attributes),
-        lists=shown_lists(evidence.hits, scores, shown),
+        lists=shown_lists(evidence.hits, scores, shown, contributed(evidence, primary[0], shown)),
         scores=_scores(evidence, plan, attributes),
         differences=analysis.differences,
         families=analysis.families,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.comparison.result import JudgeRow, ListedDocument, RankedList
-from rankstats.tables import Hits, Scores, TopLists
+from rankstats.tables import Hits, Scores
 from rankstats.tables.arrow_arrays import arrow_of
 
 DEPTH = 10
@@ -49,26 +49,41 @@ def _largest(difference: NDArray[np.float64], defined: NDArray[np.bool_]) -> lis
     return [int(q) for q in order if amount[q] > 0]
 
 
-def shown_lists(hits: Sequence[Hits], scores: Scores, shown: Mapping[int, set[int]]) -> tuple[RankedList, ...]:
+def shown_lists(
+    hits: Sequence[Hits],
+    scores: Scores,
+    shown: Mapping[int, set[int]],
+    brought: Mapping[int, NDArray[np.float64] | None],
+) -> tuple[RankedList, ...]:
     """Return the top lists of the shown queries, sorted by query and then in the order of systems.
 
-    `hits` are in the order of the systems; the queries of the hits are those of the scores.
+    `hits` are in the order of the systems; the queries of the hits are those of the scores. `brought` holds what each
+    hit of a system contributes to a measure.
     """
     rows = []
     for s, system in enumerate(scores.systems):
         if s >= len(hits):
             break
-        top = hits[s].top
         for q in sorted(shown.get(s, ())):
-            rows.append((q, s, RankedList(scores.query_ids[q], system, _documents(top, q))))
+            rows.append((q, s, RankedList(scores.query_ids[q], system, _documents(hits[s], brought.get(s), q))))
     return tuple(row for _, _, row in sorted(rows, key=lambda item: item[:2]))
 
 
-def _documents(top: TopLists, q: int) -> tuple[ListedDocument, ...]:
+def _documents(hits: Hits, brought: NDArray[np.float64] | None, q: int) -> tuple[ListedDocument, ...]:
+    top = hits.top
     start, stop = np.searchsorted(top.query, [q, q + 1])
+    first, last = np.searchsorted(hits.query, [q, q + 1])
+    terms: dict[int, float] = {}
+    if brought is not None:
+        terms = dict(zip(hits.rank[first:last].tolist(), brought[first:last].tolist(), strict=True))
     ids = [str(doc_id) for doc_id in top.doc_ids.slice(int(start), int(stop - start)).to_pylist()]
     return tuple(
-        ListedDocument(doc_id, int(rank), None if math.isnan(grade) else float(grade))
+        ListedDocument(
+            doc_id,
+            int(rank),
+            None if math.isnan(grade) else float(grade),
+            None if brought is None else terms.get(int(rank), 0.0),
+        )
         for doc_id, rank, grade in zip(ids, top.rank[start:stop].tolist(), top.grade[start:stop].tolist(), strict=True)
         if rank <= DEPTH
     )

@@ -94,11 +94,15 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class ListedDocument:
-    """A document in a shown list; the grade of an unjudged one is None."""
+    """A document in a shown list; the grade of an unjudged one is None.
+
+    `contribution` is what it brings to the first primary measure, where that is a sum over documents.
+    """
 
     doc_id: str
     rank: int
     grade: float | None
+    contribution: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,16 @@ def _carriers(evidence: Evidence, columns: stats.Differences, k: int, side: int)
     )
 
 
+def contributed(evidence: Evidence, m: int, systems: Iterable[int]) -> dict[int, NDArray[np.float64] | None]:
+    """Return what each hit of some systems brings to a measure; None where it is no sum over documents."""
+    if evidence.judgments is None or not evidence.hits:
+        return {}
+    measure = parse_measure(evidence.scores.measures[m].name)
+    if measure.declaration.needs:
+        return dict.fromkeys(systems)
+    return {s: contributions(measure, evidence.judgments, evidence.hits[s]) for s in systems}
+
+
 def explain_queries(
     evidence: Evidence,
     pairs: Sequence[tuple[int, int]],
@@ -95,9 +105,7 @@ def explain_queries(
     rows = []
     for m in primary:
         info = evidence.scores.measures[m]
-        measure = parse_measure(info.name)
-        systems = sorted({s for pair in pairs for s in pair if s in shown})
-        brought = {s: contributions(measure, evidence.judgments, evidence.hits[s]) for s in systems}
+        brought = contributed(evidence, m, shown)
         for b, s in pairs:
             for q in sorted(shown.get(b, set()) & shown.get(s, set())):
                 value = evidence.scores.values[q, [b, s], m]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rankstats import wording
+from rankstats.report import trust
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
 from rankstats.report.rows import share_text
 from rankstats.report.source import Row, Source
@@ -30,6 +31,7 @@ def health(source: Source) -> Section:
             (Cell(n.word, tone=f"severity-{n.severity}", mark=n.mark), Cell(n.message), Cell(n.where)) for n in found
         )
         blocks.append(Table("warnings", "Warnings and notes", columns, rows))
+    blocks += trust.checks(source)
     facts = _query_facts(source)
     if facts:
         columns = (Column("count of", number=False), Column("number"), Column("consequence", number=False))
@@ -41,6 +43,7 @@ def health(source: Source) -> Section:
     remark = _files_remark(source)
     if remark:
         blocks.append(Paragraph(remark, small=True))
+    blocks += trust.unjudged(source) + trust.ties(source)
     if source.report["experiment"]:
         blocks += _experiment_tables(source.report["experiment"])
     return Section("health", "Data health", tuple(blocks))
