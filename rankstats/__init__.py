@@ -2,7 +2,10 @@
 
 The public names are loaded when they are first used, so that importing rankstats is quick:
 
+* `evaluate`, `compare_systems`, `compare_scores` — from files, dictionaries, named tuples or frames to values, or to a
+  comparison;
 * `Plan`, `read_plan`, `compare`, `collect` — what to compare, and the comparison;
+* `Policy`, `read_policy`, `decide` — what a candidate must show, and whether it does;
 * `Comparison`, `Scores`, `Judgments`, `Queries` — what flows;
 * `parse_measure`, `parse_measures` — names such as ``nDCG@10`` to measures;
 * `RankstatsError` and its kinds — what goes wrong with bad input.
@@ -18,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 from rankstats.errors import InputError, MeasureError, PlanError, RankstatsError
 
 if TYPE_CHECKING:
+    from rankstats.api import compare_scores, compare_systems, evaluate
     from rankstats.comparison import Comparison, Evidence, collect, compare
     from rankstats.conventions import Policies
+    from rankstats.decision import Decision, Policy, decide, read_policy
     from rankstats.measures import parse_measure, parse_measures
     from rankstats.plan import Plan, read_plan
     from rankstats.tables import Judgments, Queries, Scores
@@ -27,11 +32,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "compare_scores": "api",
+    "compare_systems": "api",
+    "evaluate": "api",
     "Comparison": "comparison",
     "Evidence": "comparison",
     "collect": "comparison",
     "compare": "comparison",
     "Policies": "conventions",
+    "Decision": "decision",
+    "Policy": "decision",
+    "decide": "decision",
+    "read_policy": "decision",
     "parse_measure": "measures",
     "parse_measures": "measures",
     "Plan": "plan",
@@ -43,6 +55,7 @@ _HOMES = {
 
 __all__ = [
     "Comparison",
+    "Decision",
     "Evidence",
     "InputError",
     "Judgments",
@@ -50,14 +63,20 @@ __all__ = [
     "Plan",
     "PlanError",
     "Policies",
+    "Policy",
     "Queries",
     "RankstatsError",
     "Scores",
     "collect",
     "compare",
+    "compare_scores",
+    "compare_systems",
+    "decide",
+    "evaluate",
     "parse_measure",
     "parse_measures",
     "read_plan",
+    "read_policy",
 ]
 
 

@@ -18,6 +18,11 @@ SMALLEST_VERDICT_N = 10
 RANK_TESTS = ("wilcoxon", "sign")
 """Tests that are not about the mean; they know no weights."""
 
+QRELS_FORMATS = ("trec", "grade", "table", "json", "letor")
+RUN_FORMATS = ("trec", "rank", "score", "table", "json", "predictions")
+SCORES_FORMATS = ("table", "json", "trec_eval", "ir_measures")
+"""Formats of files that can be named where the content does not tell."""
+
 _CHOICES: dict[str, tuple[str, ...]] = {
     "no_relevant": ("undefined", "zero"),
     "missing_query": ("zero", "error"),

@@ -77,7 +77,7 @@ def no_relevant(findings: Findings) -> Iterator[Warning]:
 def reading_notes(findings: Findings) -> Iterator[Warning]:
     """What a reader decided by itself."""
     for note in findings.evidence.audit.get("notes", ()):
-        yield Warning("reading", "info", note, "query table")
+        yield Warning("reading", "info", note, "inputs")
 
 
 def without_table_row(findings: Findings) -> Iterator[Warning]:

@@ -1,14 +1,22 @@
-"""Readers: files to tables, with an audit of what was read and of what was left out.
+"""Readers: files and data handed in to tables, with an audit of what was read and of what was left out.
 
-Every reader of files returns a `Read`: ``.table`` is what was read (`Judgments`, `Ranking`, `Queries`, or a
-`ScoresInput` with ``.scores``, ``.queries`` and ``.missing``) and ``.audit`` the `ReadAudit` (sources with digest and
-size, rows, blank lines, duplicates that a policy settled …). What is made from Python data (``…_from_dict``) is the
-table itself. Every fault is an `InputError` that names file, line, rule and the way out.
+Every reader takes a path, or data handed in from Python (dictionaries, named tuples, pandas, Polars or Arrow frames),
+and returns a `Read`: ``.table`` is what was read (`Judgments`, `Ranking`, `Queries`, or a `ScoresInput` with
+``.scores``, ``.queries`` and ``.missing``) and ``.audit`` the `ReadAudit` (format, sources with digest and size, rows,
+blank lines, duplicates that a policy settled …). What ``…_from_dict`` makes is the table itself. Every fault is an
+`InputError` that names file and line, or the data and the row, the rule and the way out.
 
-The format is recognised by the content, compression (gz, bz2, xz, zst) by its first bytes. Ids are text.
+The format is recognised by the content, compression (gz, bz2, xz, zst) by its first bytes; what could be two formats is
+refused, with the option that settles it. Ids are text.
+
+A format goes from its module (`fields` TREC, `three_columns`, `delimited`, `json_tables`, `nested_json`, `letor`,
+`value_lines`, `dicts`, `frames`) through `rows` or `table_file` to `judgments`, `runs`, `queries` or `scores`;
+`recognised` says which it is.
 """
 
 from rankstats.inputs.audit import Read, ReadAudit
+from rankstats.inputs.histories import read_histories
+from rankstats.inputs.items import read_items
 from rankstats.inputs.judgments import judgments_from_dict, read_judgments
 from rankstats.inputs.names import run_name, run_names
 from rankstats.inputs.queries import read_queries
@@ -21,6 +29,8 @@ __all__ = [
     "ScoresInput",
     "judgments_from_dict",
     "ranking_from_dict",
+    "read_histories",
+    "read_items",
     "read_judgments",
     "read_queries",
     "read_run",

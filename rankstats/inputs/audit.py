@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rankstats.tables.judgments import Source
+
+if TYPE_CHECKING:
+    from rankstats.inputs.fields import Columns
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -31,7 +34,9 @@ class ReadAudit:
     undefined : int
         Empty cells of score files.
     notes : tuple of str
-        What was decided of columns and could surprise, each a sentence.
+        What was decided of formats and columns and could surprise, each a sentence.
+    format : str
+        The format of judgments or a run, with its columns if they are named.
     """
 
     sources: tuple[Source, ...]
@@ -42,9 +47,10 @@ class ReadAudit:
     mean_rows: int = 0
     undefined: int = 0
     notes: tuple[str, ...] = ()
+    format: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts by name, the notes, and the sources as dictionaries with name, sha256 and bytes."""
+        """Return the counts and the format by name, the notes, and the sources with name, sha256 and bytes."""
         counts = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("sources", "notes")}
         sources = [{"name": s.name, "sha256": s.sha256, "bytes": s.size} for s in self.sources]
         return {"sources": sources, **counts, "notes": list(self.notes)}
@@ -60,7 +66,10 @@ class Read(Generic[T_co]):
         What was read.
     audit : ReadAudit
         What was counted on the way.
+    listed : Columns or None
+        Queries and documents of a LETOR file in the order of its lines, which predictions refer to; None elsewhere.
     """
 
     table: T_co
     audit: ReadAudit
+    listed: Columns | None = None

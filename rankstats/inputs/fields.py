@@ -37,8 +37,8 @@ class Layout:
 
     Attributes
     ----------
-    kind : str
-        What the file is, for messages: 'a TREC run'.
+    header_hint : str
+        What messages say of a header row.
     names : tuple of str
         The fields in order, as messages call them.
     query, document : int
@@ -51,7 +51,7 @@ class Layout:
         What messages say then.
     """
 
-    kind: str
+    header_hint: str
     names: tuple[str, ...]
     query: int
     document: int
@@ -313,7 +313,7 @@ def _number(file: StoredFile, line: int, field: bytes, name: str, hint: str) -> 
 
 
 def _header_hint(layout: Layout, row: int) -> str:
-    return "" if row else f"; {layout.kind} has no header row"
+    return "" if row else f"; {layout.header_hint}"
 
 
 def _text(file: StoredFile, line: int, field: bytes) -> str:

@@ -1,8 +1,9 @@
-"""Judgments: TREC qrels, headed tables, or a dictionary, to grades sorted by query and document."""
+"""Judgments: files of any format that is recognised, or data handed in from Python, to sorted grades."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rankstats.conventions import Policies
-from rankstats.errors import InputError
+from rankstats.conventions import QRELS_FORMATS, Policies
+from rankstats.errors import PlanError, did_you_mean
 from rankstats.inputs.audit import Read, ReadAudit
-from rankstats.inputs.columns import DOCUMENT_NAMES, GRADE_NAMES, ID_NAMES, TEXT_ID_NAMES, ColumnNames
-from rankstats.inputs.delimited import cells_of, first_line, has_known_name
-from rankstats.inputs.fields import NUMBER, Columns, Layout, lines_of_rows, read_columns, with_newlines
+from rankstats.inputs.columns import ColumnNames, present
+from rankstats.inputs.dicts import rows_of_dict
+from rankstats.inputs.fields import NUMBER, Columns, Layout, read_columns
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.formats import is_json, is_parquet, read_table
+from rankstats.inputs.formats import read_table
+from rankstats.inputs.frames import table_of
+from rankstats.inputs.letor import read_letor
+from rankstats.inputs.nested_json import nested_value, read_nested
+from rankstats.inputs.origin import HandedIn
 from rankstats.inputs.quoting import quoted
-from rankstats.inputs.runs import columns_of_dict
+from rankstats.inputs.recognised import judgments_format
+from rankstats.inputs.rows import GRADES, Rows, columns_of_table, rows_of_lines
+from rankstats.inputs.subtopics import SUBTOPIC_NAMES, SubtopicColumn, holds_subtopics, with_subtopics
 from rankstats.inputs.table_file import TableFile
+from rankstats.inputs.three_columns import read_three_column_judgments
 from rankstats.tables.arrow_arrays import arrow_of, values_of
 from rankstats.tables.judgments import Judgments, Source
 
 _QRELS = Layout(
-    "a qrels file",
+    "a qrels file has no header row",
     ("qid", "iter", "docid", "grade"),
     query=0,
     document=2,
@@ -35,41 +43,64 @@ _QRELS = Layout(
     other_number=4,
     other_hint="this looks like a run; are --qrels and the run swapped?",
 )
+_SUBTOPICS = replace(_QRELS, document=1, numbers=())
 
 
 def read_judgments(
-    path: str | Path, policies: Policies, *, id_column: str | None = None, grade_column: str | None = None
+    data: Any,
+    policies: Policies,
+    *,
+    form: str | None = None,
+    id_column: str | None = None,
+    grade_column: str | None = None,
+    document_column: str | None = None,
+    subtopics: bool = False,
 ) -> Read[Judgments]:
-    r"""Read judgments: TREC qrels or a table with a header row, plain or compressed (gz, bz2, xz, zst).
+    r"""Read judgments from a file, plain or compressed (gz, bz2, xz, zst), or from data handed in.
 
-    Qrels are lines of ``qid iter docid grade``, separated by any white space (a line that is not four fields so, but
-    has exactly three tabs, is split at its tabs). Lines that begin with ``#`` and are not judgments are comments, and
-    counted. A CSV or TSV file whose first row names its columns is read by those names: the query id from
-    query_id, qid … or else from query (the text is the id); the document from doc_id, docid, document, product_id …;
-    the grade from grade, relevance, rating, label or score.
+    Files are recognised by their content:
+
+    * TREC qrels: lines of ``qid iter docid grade``, separated by any white space (a line that is not four fields so,
+      but has exactly three tabs, is split at its tabs). Lines that begin with ``#`` and are not judgments are comments,
+      and counted.
+    * Three columns, ``qid docid grade``, where the numbers can be nothing but grades; else the format has to be named.
+    * Tables with named columns as CSV, TSV, JSON lines, JSON arrays or Parquet: the query id from query_id, qid … or
+      else from query (the text is the id); the document from doc_id, docid, product_id, corpus-id …; the grade from
+      grade, relevance, rating, label or score.
+    * JSON ``{query_id: {doc_id: grade}}``, and the judgmentRatings of OpenSearch.
+    * LETOR files: ``grade qid:ID feature:value … # docid``.
+
+    Data are such a dictionary, an iterable of named tuples, mappings or tuples (query, document, relevance), or a
+    pandas, Polars or Arrow frame with such columns. They are left as they are.
 
     Parameters
     ----------
-    path : str or Path
-        The file.
+    data : path, mapping, iterable, frame or Judgments
+        The judgments.
     policies : Policies
         `duplicate_judgments` and `negative_grades`.
+    form : {'trec', 'grade', 'table', 'json', 'letor'}, optional
+        The format of a file, instead of recognising it.
     id_column : str, optional
-        The query id column of a headed table; used where the table has it, so that one option can serve several files.
-    grade_column : str, optional
-        The grade column of a headed table.
+        The query id column of a table; used where the table has it, so that one option can serve several files.
+    grade_column, document_column : str, optional
+        The grade and the document column of a table; what is no table has no grade column, and needs no other.
+    subtopics : bool, optional
+        Whether subtopics are wanted, so that the second field of qrels, or a column subtopic, is read as the subtopic
+        where some query has two of them. It is in any case where some document has two of them (TREC diversity qrels);
+        then the grade of a document is the highest of its subtopics, which a note says.
 
     Returns
     -------
     Read of Judgments
-        Sorted by query id and document id, and the audit.
+        Sorted by query id and document id, and the audit, whose notes say what was recognised.
 
     Raises
     ------
     InputError
-        With file and line: a wrong number of fields, a grade that is not a finite decimal number, a grade below 0 if
-        the policy forbids it, two grades for one pair (unless the policy settles it). With the file: one that is
-        absent, empty or damaged, or a header row in which a column is missing or ambiguous.
+        With file and line (or row): a wrong number of fields, a grade that is not a finite decimal number, a grade
+        below 0 if the policy forbids it, an empty id, two grades for one pair (unless the policy settles it). With the
+        file: one that is absent, empty or damaged, or could be of two formats; a column that is missing or ambiguous.
 
     Examples
     --------
@@ -80,27 +111,30 @@ def read_judgments(
     >>> judgments.query_ids, judgments.grade.tolist()
     (('q1', 'q2'), [0.5, 1.0])
     """
-    file = StoredFile(path)
-    if _is_table(file, [name for name in (id_column, grade_column) if name]):
-        return _from_table(read_table(file), policies, id_column, grade_column)
-    if grade_column:
-        raise file.error(f"has no header row, so no column {grade_column!r}; leave --grade out for TREC qrels")
-    data, comments = _without_comments(file)
-    columns = read_columns(file, data, _QRELS)
-    if not len(columns.query):
-        raise file.error("holds comments only, no judgment")
-
-    def error_at(problem: str, row: int) -> InputError:
-        return file.error(problem, lines_of_rows(data, [row])[0])
-
-    def place(row: int) -> str:
-        return f"line {lines_of_rows(data, [row])[0]}"
-
-    judgments = _settled(columns, policies, error_at, place, file.source())
+    if isinstance(data, Judgments):
+        return Read(data, ReadAudit((data.source,), len(data.grade), duplicates=data.duplicates, format="Judgments"))
+    form = _known_form(form)
+    if isinstance(data, str | Path):
+        columns = (id_column, grade_column, document_column)
+        rows = _rows_of_file(StoredFile(data), form, columns)
+    elif isinstance(data, Mapping):
+        rows = rows_of_dict(data, HandedIn("judgments"), GRADES)
+    else:
+        table = table_of(data, HandedIn("judgments"), ("query_id", "doc_id", "relevance"))
+        rows = _rows_of_table(table, id_column, grade_column, document_column)
+    if not rows.columns.query_ids:
+        raise rows.origin.error("there are no judgments")
+    judgments, notes = _settled(rows, policies, subtopics)
     audit = ReadAudit(
-        (judgments.source,), len(judgments.grade), columns.blank_lines - comments, comments, judgments.duplicates
+        (judgments.source,),
+        len(judgments.grade),
+        rows.columns.blank_lines,
+        rows.comment_lines,
+        judgments.duplicates,
+        notes=(*rows.notes, *notes),
+        format=rows.format,
     )
-    return Read(judgments, audit)
+    return Read(judgments, audit, rows.columns if rows.format == "LETOR" else None)
 
 
 def judgments_from_dict(qrels: Mapping[str, Mapping[str, float]]) -> Judgments:
@@ -114,91 +148,117 @@ def judgments_from_dict(qrels: Mapping[str, Mapping[str, float]]) -> Judgments:
     Raises
     ------
     InputError
-        If there is no query, a grade is not a finite number, or two ids are one as text.
+        If there is no query, a grade is not a finite number, an id is missing, or two ids are one as text.
 
     Examples
     --------
     >>> judgments_from_dict({"q1": {"d2": 1, "d1": 0}}).doc_ids.to_pylist()
     ['d1', 'd2']
     """
-    if not qrels:
-        raise InputError("there are no judgments")
-    return _sorted(columns_of_dict(qrels, "grade"), Source("judgments"))[0]
+    return read_judgments(qrels, Policies()).table
 
 
-def _is_table(file: StoredFile, named: list[str]) -> bool:
-    """Decide from the first line: a header row, or the four fields of qrels."""
-    if is_parquet(file):
-        return True
-    first = first_line(with_newlines(file.data), comment=b"#")
-    fields = first.decode("utf-8", "replace").split()
-    if len(fields) == len(_QRELS.names) and NUMBER.fullmatch(fields[-1]):
-        return False
-    return is_json(file) or has_known_name(
-        cells_of(first), [*ID_NAMES, *TEXT_ID_NAMES, *DOCUMENT_NAMES, *GRADE_NAMES, *named]
-    )
+def _known_form(form: str | None) -> str | None:
+    if form is not None and form not in QRELS_FORMATS:
+        raise PlanError(
+            f"qrels format {form!r} is unknown; choose one of {', '.join(QRELS_FORMATS)}"
+            + did_you_mean(form, QRELS_FORMATS)
+        )
+    return form
 
 
-def _from_table(
-    table: TableFile, policies: Policies, id_column: str | None, grade_column: str | None
-) -> Read[Judgments]:
+_NamedColumns = tuple[str | None, str | None, str | None]
+
+
+def _rows_of_file(file: StoredFile, form: str | None, columns: _NamedColumns) -> Rows:
+    recognised = form or judgments_format(file, [name for name in columns if name])
+    value = nested_value(file) if recognised == "json" else None
+    if value is None and form == "json":
+        raise file.error("is no JSON object {query_id: {doc_id: grade}}; leave out --qrels-format")
+    if value is None and recognised in ("table", "json"):
+        return _rows_of_table(read_table(file), *columns)
+    _, grade_column, _ = columns
+    if grade_column:
+        what = "has no header row, so no" if value is None else "is no table, so it has no"
+        raise file.error(f"{what} column {grade_column!r}; leave --grade out")
+    if value is not None:
+        return read_nested(file, value, GRADES)
+    if recognised == "letor":
+        return read_letor(file)
+    width, number = (4, 3) if recognised == "trec" else (3, 2)
+    contents, comments = _without_comments(file, width, number)
+    if not contents.strip():
+        raise file.error("holds comments only, no judgment")
+    if recognised != "trec":
+        return read_three_column_judgments(file, contents, comments, is_named=form is not None)
+    read = read_columns(file, contents, _QRELS)
+    rows = rows_of_lines(file, read, "TREC", data=contents, comment_lines=comments)
+
+    def subtopics() -> SubtopicColumn:
+        return SubtopicColumn.of("the second field", read_columns(file, contents, _SUBTOPICS).doc_ids)
+
+    return replace(rows, subtopics=subtopics)
+
+
+def _rows_of_table(
+    table: TableFile, id_column: str | None, grade_column: str | None, document_column: str | None
+) -> Rows:
     names = ColumnNames(table)
     query_name = names.query_id(id_column)
     grade_name = names.grade(grade_column)
-    doc_name = names.document({query_name, grade_name})
-    query: Any = table.ids(query_name).dictionary_encode()
-    grade = table.numbers(grade_name, empty_is_error=True)
-    columns = Columns(
-        tuple(query.dictionary.to_pylist()),
-        values_of(query.indices).astype(np.int32),
-        pa.chunked_array([table.ids(doc_name)]),
-        (grade,),
-        table.blank_lines,
-    )
-    judgments = _settled(columns, policies, table.error, table.place, table.file.source())
-    audit = ReadAudit((judgments.source,), len(judgments.grade), columns.blank_lines, duplicates=judgments.duplicates)
-    return Read(judgments, audit)
+    doc_name = names.document({query_name, grade_name}, document_column)
+    rows = columns_of_table(table, query_name, doc_name, [grade_name], tuple(names.notes))
+    named = present(SUBTOPIC_NAMES, table.names, {query_name, grade_name, doc_name})
+    if not named:
+        return rows
+    return replace(rows, subtopics=lambda: SubtopicColumn.of(named[0], table.ids(named[0])))
 
 
-def _without_comments(file: StoredFile) -> tuple[bytes, int]:
+def _without_comments(file: StoredFile, width: int, number: int) -> tuple[bytes, int]:
     """Blank the lines that begin with # and are no judgments; count them."""
     data = file.data
     if b"#" not in data or not (data.startswith(b"#") or b"\n#" in data):
         return data, 0
     lines = data.split(b"\n")
     comments = 0
-    for number, line in enumerate(lines):
+    for place, line in enumerate(lines):
         if not line.startswith(b"#"):
             continue
-        fields = line.decode("utf-8", "replace").split()
-        if len(fields) == len(_QRELS.names) and NUMBER.fullmatch(fields[-1]):
-            if fields[0] == "#":
-                raise file.error("is this a comment or a judgment of query '#'? Remove the line", number + 1)
+        fields = line.split()
+        if len(fields) == width and NUMBER.fullmatch(fields[number].decode("utf-8", "replace")):
+            if fields[0] == b"#":
+                raise file.error("is this a comment or a judgment of query '#'? Remove the line", place + 1)
             continue
-        lines[number] = b""
+        lines[place] = b""
         comments += 1
     return b"\n".join(lines), comments
 
 
-def _settled(
-    columns: Columns,
-    policies: Policies,
-    error_at: Callable[[str, int], InputError],
-    place: Callable[[int], str],
-    source: Source,
-) -> Judgments:
-    """Sort the judgments and apply the policies."""
-    grade = columns.numbers[0]
+def _settled(rows: Rows, policies: Policies, subtopics: bool) -> tuple[Judgments, tuple[str, ...]]:
+    """Apply the policies, which name the place of what they refuse; return the judgments and notes."""
+    (grade,) = rows.columns.numbers
     if policies.negative_grades == "error" and (grade < 0).any():
         row = int(np.argmax(grade < 0))
-        raise error_at(f"grade {grade[row]:g} is below 0 (negative_grades = 'error')", row)
-    judgments, order = _sorted(columns, source)
+        raise rows.error_at(f"grade {grade[row]:g} is below 0 (negative_grades = 'error')", row)
+    judgments, order = _sorted(rows.columns, rows.origin.source())
     repeats = _repeats(judgments)
+    if rows.subtopics is not None and (subtopics or repeats.any()):
+        column = rows.subtopics()
+        if holds_subtopics(judgments, order, repeats, column, wanted=subtopics):
+            made, note = with_subtopics(
+                judgments,
+                order,
+                repeats,
+                column,
+                policy=policies.duplicate_judgments,
+                refuse=lambda order, again: _raise_for_repeat(judgments, order, again, rows),
+            )
+            return made, (note,)
     if not repeats.any():
-        return judgments
+        return judgments, ()
     if policies.duplicate_judgments == "error":
-        _raise_for_repeat(judgments, order, repeats, error_at, place)
-    return _merged(judgments, repeats, policies.duplicate_judgments)
+        _raise_for_repeat(judgments, order, repeats, rows)
+    return _merged(judgments, repeats, policies.duplicate_judgments), ()
 
 
 def _sorted(columns: Columns, source: Source) -> tuple[Judgments, NDArray[np.int64]]:
@@ -231,19 +291,19 @@ def _raise_for_repeat(
     judgments: Judgments,
     order: NDArray[np.int64],
     repeats: NDArray[np.bool_],
-    error_at: Callable[[str, int], InputError],
-    place: Callable[[int], str],
+    rows: Rows,
 ) -> None:
     groups = np.cumsum(~repeats) - 1
     rows_of_group: dict[int, list[int]] = {}
     for group, row in zip(groups.tolist(), order.tolist(), strict=True):
         rows_of_group.setdefault(group, []).append(row)
-    first, second = min((sorted(rows)[:2] for rows in rows_of_group.values() if len(rows) > 1), key=lambda r: r[1])
+    pairs = (sorted(members)[:2] for members in rows_of_group.values() if len(members) > 1)
+    first, second = min(pairs, key=lambda pair: pair[1])
     at = int(np.flatnonzero(order == first)[0])
     query_id, doc_id = judgments.query_ids[judgments.query[at]], judgments.doc_ids[at].as_py()
-    raise error_at(
-        f"document {quoted(doc_id)} of query {quoted(query_id)} is judged twice, first in {place(first)}; remove one, "
-        "or set duplicate_judgments = 'max' or 'mean'",
+    raise rows.error_at(
+        f"document {quoted(doc_id)} of query {quoted(query_id)} is judged twice, first in {rows.place(first)}; "
+        "remove one, or set duplicate_judgments = 'max' or 'mean'",
         second,
     )
 

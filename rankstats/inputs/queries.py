@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ from rankstats.inputs.delimited import cells_of, delimiter_of, first_line
 from rankstats.inputs.fields import NUMBER, with_newlines
 from rankstats.inputs.files import StoredFile
 from rankstats.inputs.formats import is_json, is_parquet, read_table
+from rankstats.inputs.frames import table_of
 from rankstats.inputs.frequency import frequencies, guessed_frequency
+from rankstats.inputs.origin import HandedIn
 from rankstats.inputs.quoting import quoted
 from rankstats.inputs.table_file import TableFile
 from rankstats.tables.scores import Queries
@@ -24,14 +26,18 @@ _HEADERLESS = ("query_id", "text")
 
 
 def read_queries(
-    path: str | Path,
+    data: Any,
     *,
     id_column: str | None = None,
     text: str | None = None,
     frequency: str | None = None,
     numeric: Collection[str] = (),
 ) -> Read[Queries]:
-    r"""Read a query table: TSV, CSV, JSON lines or Parquet, recognised by its content, plain or compressed.
+    r"""Read a query table from a file, or from data handed in.
+
+    Files are TSV, CSV, JSON lines, JSON arrays or Parquet, recognised by their content, plain or compressed. Data are a
+    dictionary ``{query_id: text}`` or ``{query_id: {column: value}}``, an iterable of named tuples, mappings or tuples
+    (query, text), or a pandas, Polars or Arrow frame; they are left as they are.
 
     The first row of a TSV or CSV file is a header row when one of its cells is a given column name, or a known one.
     Where a cell is a number, or there are two cells, a known name counts in the first cell only; of two cells, neither
@@ -44,8 +50,8 @@ def read_queries(
 
     Parameters
     ----------
-    path : str or Path
-        The file.
+    data : path, mapping, iterable or frame
+        The query table.
     id_column : str, optional
         The query id column; a table with a header must have it.
     text, frequency : str, optional
@@ -76,10 +82,14 @@ def read_queries(
     >>> queries.query_ids, queries.text, queries.columns["clicks"].tolist()
     (('007',), 'query', [12.0])
     """
-    file = StoredFile(path)
-    named = [name for name in (id_column, text, frequency) if name]
-    headerless = None if _has_header(file, named) else _HEADERLESS
-    table = read_table(file, headerless)
+    headerless: tuple[str, str] | None = None
+    if isinstance(data, str | Path):
+        file = StoredFile(data)
+        named = [name for name in (id_column, text, frequency) if name]
+        headerless = None if _has_header(file, named) else _HEADERLESS
+        table = read_table(file, headerless)
+    else:
+        table = _table_handed_in(data)
     names = ColumnNames(table)
     named_id = id_column is not None and not headerless
     query_id = names.named("--id", str(id_column)) if named_id else names.query_id(None)
@@ -93,7 +103,16 @@ def read_queries(
         frequency, notes = guessed_frequency(table, table.names, {query_id, text or ""})
     frequency = frequency and names.named("--frequency", frequency)
     queries = queries_of_table(table, query_id, text, frequency, numeric)
-    return Read(queries, ReadAudit((file.source(),), len(table), table.blank_lines, notes=notes))
+    return Read(queries, ReadAudit((table.file.source(),), len(table), table.blank_lines, notes=notes))
+
+
+def _table_handed_in(data: Any) -> TableFile:
+    if isinstance(data, Mapping):
+        data = [
+            {"query_id": query_id, **(row if isinstance(row, Mapping) else {"text": row})}
+            for query_id, row in data.items()
+        ]
+    return table_of(data, HandedIn("queries"), _HEADERLESS, truth_as_text=True)
 
 
 def queries_of_table(

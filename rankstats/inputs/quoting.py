@@ -22,9 +22,15 @@ def quoted(content: object) -> str:
     """
     if isinstance(content, bytes):
         return repr(content[:LONGEST]) + "…" * (len(content) > LONGEST)
-    if isinstance(content, str) and len(content) > LONGEST:
-        content = content[:LONGEST] + "…"
-    return repr(content)
+    if isinstance(content, str):
+        return repr(content[:LONGEST] + "…" * (len(content) > LONGEST))
+    try:
+        shown = repr(content)
+    except ValueError:  # a whole number of thousands of digits
+        return "a number of thousands of digits"
+    if " object at 0x" in shown:  # an address tells nothing
+        return f"a value of type {type(content).__name__}"
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…"
 
 
 def plain(name: str) -> str:

@@ -1,28 +1,40 @@
-"""Runs: TREC files of six fields, or a dictionary, to a ranking."""
+"""Runs: files of any format that is recognised, or data handed in from Python, to a ranking."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from rankstats.conventions import Policies
-from rankstats.errors import InputError
+from rankstats.conventions import RUN_FORMATS, Policies
+from rankstats.errors import PlanError, did_you_mean
 from rankstats.inputs.audit import Read, ReadAudit
+from rankstats.inputs.columns import SYSTEM_NAMES, ColumnNames, present
+from rankstats.inputs.dicts import predictions_of, rows_of_dict, rows_of_predictions
 from rankstats.inputs.duplicates import repeated_rows
-from rankstats.inputs.fields import Columns, Layout, lines_of_rows, read_columns
+from rankstats.inputs.fields import Columns, Layout, read_columns
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.quoting import quoted
+from rankstats.inputs.formats import read_table
+from rankstats.inputs.frames import table_of
+from rankstats.inputs.letor import read_predictions
+from rankstats.inputs.nested_json import nested_value, read_nested
+from rankstats.inputs.origin import HandedIn
+from rankstats.inputs.quoting import listed as names_listed
+from rankstats.inputs.quoting import plain, quoted
+from rankstats.inputs.recognised import run_format
+from rankstats.inputs.rows import SCORES, Rows, columns_of_table, rows_of_lines
+from rankstats.inputs.table_file import TableFile
+from rankstats.inputs.three_columns import check_ranks, read_three_column_run
 from rankstats.tables.judgments import Source
 from rankstats.tables.ranking import Ranking
 
 _RUN = Layout(
-    "a TREC run",
+    "a TREC run has no header row",
     ("qid", "Q0", "docid", "rank", "score", "tag"),
     query=0,
     document=2,
@@ -34,33 +46,63 @@ _RUN = Layout(
 _RUN_WITH_RANK = replace(_RUN, numbers=(4, 3))
 
 
-def read_run(path: str | Path, name: str, policies: Policies) -> Read[Ranking]:
-    r"""Read a TREC run: lines of ``qid Q0 docid rank score tag``, plain or compressed (gz, bz2, xz, zst).
+def read_run(
+    data: Any,
+    name: str,
+    policies: Policies,
+    *,
+    form: str | None = None,
+    id_column: str | None = None,
+    document_column: str | None = None,
+    score_column: str | None = None,
+    listed: Columns | None = None,
+) -> Read[Ranking]:
+    r"""Read a run from a file, plain or compressed (gz, bz2, xz, zst), or from data handed in.
 
-    Fields are separated by any white space; a line that is not six fields so, but has exactly five tabs, is split at
-    its tabs. Ids are text, quotes are ordinary characters. Blank lines, CRLF, a byte order mark and a missing last
-    newline are fine.
+    Files are recognised by their content:
+
+    * TREC: lines of ``qid Q0 docid rank score tag``. Fields are separated by any white space; a line that is not six
+      fields so, but has exactly five tabs, is split at its tabs. Blank lines, CRLF, a byte order mark and a missing
+      last newline are fine.
+    * Three columns: ``qid docid rank`` where the third counts 1, 2, 3 … for every query, ``qid docid score`` where it
+      holds fractions or numbers below 0; anything else has to be named.
+    * Tables with named columns as CSV, TSV, JSON lines, JSON arrays or Parquet: query_id, qid …; doc_id, docid,
+      docno …; score, similarity … or else rank, position …
+    * JSON ``{query_id: {doc_id: score}}``.
+    * One number a line: the scores of the lines of a LETOR file.
+
+    Data are such a dictionary, an iterable of named tuples, mappings or tuples (query, document, score), a pandas,
+    Polars or Arrow frame with such columns, or a one-dimensional array of predictions. They are left as they are.
+
+    Ids are text, and ranks are turned into scores, so that 1 is the best.
 
     Parameters
     ----------
-    path : str or Path
-        The file.
+    data : path, mapping, iterable, frame, array or Ranking
+        The run.
     name : str
         The name of the system.
     policies : Policies
-        `ties` (the rank column is read for ``'rank'`` only) and `duplicate_documents`.
+        `ties` (the rank column of a TREC file is read for ``'rank'`` only) and `duplicate_documents`.
+    form : {'trec', 'rank', 'score', 'table', 'json', 'predictions'}, optional
+        The format of a file, instead of recognising it.
+    id_column, document_column, score_column : str, optional
+        Columns of tables; what is no table needs none. `id_column` is used where a table has it, so that one option can
+        serve several files.
+    listed : Columns, optional
+        What `read_judgments` gives for a LETOR file, for predictions.
 
     Returns
     -------
     Read of Ranking
-        The rows in the order of the file, and the audit.
+        The rows in the order of the file, and the audit, whose notes say what was recognised.
 
     Raises
     ------
     InputError
-        With file and line: a wrong number of fields, a score that is not a finite decimal number, bytes that are not
-        UTF-8, a document listed twice for a query (unless the policy settles it). With the file: one that is absent,
-        empty or damaged.
+        With file and line (or row): a wrong number of fields, a score that is not a finite decimal number, bytes that
+        are not UTF-8, an empty id, a document listed twice for a query (unless the policy settles it). With the file:
+        one that is absent, empty or damaged, or could be of two formats; a column that is missing or ambiguous.
 
     Examples
     --------
@@ -70,17 +112,20 @@ def read_run(path: str | Path, name: str, policies: Policies) -> Read[Ranking]:
     >>> run = read_run(path, "a", Policies())
     >>> run.table.query_ids, run.table.score.tolist(), run.audit.rows
     (('q1',), [2.5, 0.001], 2)
+    >>> read_run({"q1": {"d1": 2, "d2": 1.5}}, "a", Policies()).table.score.tolist()
+    [2.0, 1.5]
     """
-    file = StoredFile(path)
-    layout = _RUN_WITH_RANK if policies.ties == "rank" else _RUN
-    columns = read_columns(file, file.view, layout)
-    keep, dropped = _settled(file, columns, policies.duplicate_documents)
-    rank = columns.numbers[1] if policies.ties == "rank" else None
-    source = file.source()
-    ranking = Ranking(name, columns.query_ids, columns.query, columns.doc_ids, columns.numbers[0], rank, source)
-    if keep is not None:
-        ranking = _selected(ranking, keep)
-    return Read(ranking, ReadAudit((source,), len(ranking.query), columns.blank_lines, duplicates=dropped))
+    if isinstance(data, Ranking):
+        return Read(replace(data, system=name), ReadAudit((data.source,), len(data.query), format="Ranking"))
+    form = _known_form(form)
+    columns = (id_column, document_column, score_column)
+    if isinstance(data, str | Path):
+        rows = _rows_of_file(StoredFile(data), policies, form, columns, listed)
+    else:
+        rows = _rows_of_data(data, HandedIn(f"run {name}"), columns, listed)
+    if not len(rows.columns.query):
+        raise rows.origin.error("lists no document")
+    return _settled(rows, name, policies)
 
 
 def ranking_from_dict(name: str, run: Mapping[str, Mapping[str, float]]) -> Ranking:
@@ -96,62 +141,122 @@ def ranking_from_dict(name: str, run: Mapping[str, Mapping[str, float]]) -> Rank
     Raises
     ------
     InputError
-        If a score is not a finite number, or two ids are one as text.
+        If a score is not a finite number, an id is missing, or two ids are one as text.
 
     Examples
     --------
     >>> ranking_from_dict("a", {"q1": {"d1": 2, "d2": 1.5}}).score.tolist()
     [2.0, 1.5]
     """
-    columns = columns_of_dict(run, "score")
+    columns = rows_of_dict(run, HandedIn(f"run {name}"), SCORES).columns
     return Ranking(name, columns.query_ids, columns.query, columns.doc_ids, columns.numbers[0], None, Source(name))
 
 
-def columns_of_dict(values: Mapping[str, Mapping[str, float]], what: str) -> Columns:
-    """Return a dictionary of dictionaries as columns; `what` names the inner values in errors."""
-    query_ids = tuple(str(query_id) for query_id in values)
-    query = np.repeat(np.arange(len(values), dtype=np.int32), [len(of_query) for of_query in values.values()])
-    doc_ids = pa.array([str(doc_id) for of_query in values.values() for doc_id in of_query], pa.string())
-    columns = Columns(query_ids, query, pa.chunked_array([doc_ids]), (_numbers_of_dict(values, what),), 0)
-    for query_id, number in Counter(query_ids).items():
-        if number > 1:
-            raise InputError(f"two queries are {query_id!r} as text; ids are text")
-    for first, _ in (group[:2] for group in repeated_rows(query, columns.doc_ids)):
-        doc_id = doc_ids[first].as_py()
-        raise InputError(f"two documents of query {query_ids[query[first]]!r} are {doc_id!r} as text; ids are text")
-    return columns
+def _known_form(form: str | None) -> str | None:
+    if form is not None and form not in RUN_FORMATS:
+        raise PlanError(
+            f"run format {form!r} is unknown; choose one of {', '.join(RUN_FORMATS)}" + did_you_mean(form, RUN_FORMATS)
+        )
+    return form
 
 
-def _numbers_of_dict(values: Mapping[str, Mapping[str, float]], what: str) -> NDArray[np.float64]:
-    numbers = []
-    for query_id, of_query in values.items():
-        for doc_id, value in of_query.items():
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                number = float("nan")
-            if not np.isfinite(number):
-                place = f"query {quoted(query_id)}, document {quoted(doc_id)}"
-                raise InputError(f"{what} {quoted(value)} of {place} is not a finite number")
-            numbers.append(number)
-    return np.array(numbers, np.float64)
+_NamedColumns = tuple[str | None, str | None, str | None]
 
 
-def _settled(file: StoredFile, columns: Columns, policy: str) -> tuple[NDArray[np.bool_] | None, int]:
+def _rows_of_file(
+    file: StoredFile, policies: Policies, form: str | None, columns: _NamedColumns, listed: Columns | None
+) -> Rows:
+    recognised = form or run_format(file, [name for name in columns if name])
+    if recognised == "json":
+        value = nested_value(file)
+        if value is not None:
+            return read_nested(file, value, SCORES)
+        if form:
+            raise file.error("is no JSON object {query_id: {doc_id: score}}; leave out --run-format")
+    if recognised in ("table", "json"):
+        return _rows_of_table(read_table(file), *columns)
+    if recognised == "predictions":
+        return read_predictions(file, listed)
+    if recognised == "trec":
+        layout = _RUN_WITH_RANK if policies.ties == "rank" else _RUN
+        return rows_of_lines(file, read_columns(file, file.view, layout), "TREC")
+    return read_three_column_run(file, form)
+
+
+def _rows_of_data(data: Any, origin: HandedIn, columns: _NamedColumns, listed: Columns | None) -> Rows:
+    if isinstance(data, Mapping):
+        return rows_of_dict(data, origin, SCORES)
+    predictions = predictions_of(data)
+    if predictions is not None:
+        return rows_of_predictions(predictions, origin, listed)
+    return _rows_of_table(table_of(data, origin, ("query_id", "doc_id", "score")), *columns)
+
+
+def _rows_of_table(
+    table: TableFile, id_column: str | None, document_column: str | None, score_column: str | None
+) -> Rows:
+    names = ColumnNames(table)
+    query_name = names.query_id(id_column)
+    doc_name = names.document({query_name}, document_column)
+    score_name, rank_name = names.score_or_rank({query_name, doc_name}, score_column)
+    _check_one_system(table, {query_name, doc_name, score_name, rank_name})
+    used = [name for name in (score_name, rank_name) if name]
+    if score_name is None:
+        names.notes.append(
+            f"{table.file.path} has no score column; documents are ordered by {plain(used[0])}, 1 the best"
+        )
+    rows = columns_of_table(table, query_name, doc_name, used, tuple(names.notes), by_rank=score_name is None)
+    check_ranks(rows)
+    return rows
+
+
+def _check_one_system(table: TableFile, taken: set[str | None]) -> None:
+    """Raise where a column says that the table holds the runs of several systems."""
+    for name in present(SYSTEM_NAMES, table.names, {name for name in taken if name}):
+        systems = [str(system) for system in table.texts(name).unique().to_pylist() if system is not None]
+        if len(systems) > 1:
+            raise table.file.error(
+                f"holds {len(systems)} systems in column {plain(name)} ({names_listed(systems)}); "
+                "give one file for each"
+            )
+
+
+def _settled(rows: Rows, name: str, policies: Policies) -> Read[Ranking]:
+    """Make the ranking; raise at the first repeated document, or keep what the policy says."""
+    columns = rows.columns
+    score = 0.0 - columns.numbers[0] if rows.by_rank else columns.numbers[0]
+    rank = columns.numbers[0] if rows.by_rank else columns.numbers[1] if len(columns.numbers) > 1 else None
+    keep, dropped = _kept(rows, score, policies.duplicate_documents)
+    source = rows.origin.source()
+    kept_rank = rank if policies.ties == "rank" else None
+    ranking = Ranking(name, columns.query_ids, columns.query, columns.doc_ids, score, kept_rank, source)
+    if keep is not None:
+        ranking = _selected(ranking, keep)
+    audit = ReadAudit(
+        (source,),
+        len(ranking.query),
+        columns.blank_lines,
+        duplicates=dropped,
+        notes=rows.notes,
+        format=rows.format,
+    )
+    return Read(ranking, audit)
+
+
+def _kept(rows: Rows, score: NDArray[np.float64], policy: str) -> tuple[NDArray[np.bool_] | None, int]:
     """Return which rows stay (None: all) and how many do not, or raise at the first repeated document."""
+    columns = rows.columns
     groups = repeated_rows(columns.query, columns.doc_ids)
     if not groups:
         return None, 0
     if policy == "error":
         first, second = groups[0][:2]
-        line, other = lines_of_rows(file.view, (second, first))
         query_id, doc_id = columns.query_ids[columns.query[first]], columns.doc_ids[first].as_py()
-        raise file.error(
-            f"document {quoted(doc_id)} is listed twice for query {quoted(query_id)}, first in line {other}; "
+        raise rows.error_at(
+            f"document {quoted(doc_id)} is listed twice for query {quoted(query_id)}, first in {rows.place(first)}; "
             "remove one, or set duplicate_documents = 'first' or 'best'",
-            line,
+            second,
         )
-    score = columns.numbers[0]
     keep = np.ones(len(score), bool)
     for group in groups:
         stays = group[0] if policy == "first" else max(group, key=lambda row: score[row])

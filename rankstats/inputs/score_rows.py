@@ -13,7 +13,7 @@ from rankstats.inputs.quoting import plain, quoted
 from rankstats.inputs.table_file import LARGEST
 
 if TYPE_CHECKING:
-    from rankstats.inputs.files import StoredFile
+    from rankstats.inputs.origin import Origin
 
 MEAN_QUERY = "all"
 """The query id of mean rows."""
@@ -22,7 +22,9 @@ MEAN_QUERY = "all"
 class Placed(Protocol):
     """What knows where its rows stand: a table, or the lines of trec_eval output."""
 
-    file: StoredFile
+    @property
+    def file(self) -> Origin:
+        """The file, or the data handed in."""
 
     def place(self, row: int) -> str:
         """Return 'line 7' or 'row 7'."""
@@ -93,7 +95,7 @@ class ScoreRows:
         self.undefined += int(np.count_nonzero(np.isnan(values[rows])))
 
     def pivoted(
-        self, files: Sequence[StoredFile]
+        self, files: Sequence[Origin]
     ) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
         """Return values of shape (Q, S, M), query ids ascending, systems and measures as they first appeared.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from rankstats.errors import InputError
 from rankstats.inputs.fields import NUMBER
-from rankstats.inputs.files import StoredFile
+from rankstats.inputs.origin import Origin
 from rankstats.inputs.quoting import plain, quoted
+from rankstats.inputs.texts import LARGEST_WHOLE, merged_pair
 from rankstats.tables.arrow_arrays import floats_of, is_valid, values_of
 
 LARGEST = 1e100
@@ -45,27 +46,32 @@ class TableFile:
 
     Parameters
     ----------
-    file : StoredFile
-        The file.
-    columns : dict of str to pyarrow.Array
+    file : Origin
+        The file, or the data handed in from Python.
+    columns : mapping of str to pyarrow.Array
         Columns in the order of the file: strings with nulls, or float64 where the format itself has numbers.
     line_of : callable, or None
         Returns the line of a row, counted from 1; None where the format has no lines.
     blank_lines : int
         Blank lines left out.
+    is_typed : bool
+        Whether the format tells texts from numbers, so that white space at the ends of a text was put there.
     """
 
     def __init__(
         self,
-        file: StoredFile,
-        columns: dict[str, pa.Array[Any]],
+        file: Origin,
+        columns: Mapping[str, pa.Array[Any]],
         line_of: Callable[[int], int] | None,
         blank_lines: int = 0,
+        *,
+        is_typed: bool = False,
     ) -> None:
         self.file = file
         self.columns = columns
         self.blank_lines = blank_lines
         self._line_of = line_of
+        self._is_typed = is_typed
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,13 +92,31 @@ class TableFile:
         return self.file.error(problem, self._line_of(row))
 
     def ids(self, name: str) -> pa.Array[Any]:
-        """Return a column of ids as text; an empty cell is an error."""
-        texts: Any = pc.utf8_trim_whitespace(self.texts(name))
-        empty = ~is_valid(texts) | values_of(pc.equal(texts, _EMPTY))
+        """Return a column of ids as text; an empty cell is an error, and so are ids that would fall together."""
+        texts: Any = self.texts(name)
+        trimmed: Any = pc.utf8_trim_whitespace(texts)
+        empty = ~is_valid(trimmed) | values_of(pc.equal(trimmed, _EMPTY))
         if empty.any():
             raise self.error(f"{plain(name)} is empty", int(np.argmax(empty)))
-        trimmed: pa.Array[Any] = texts
-        return trimmed
+        self._check_ids(name, texts, trimmed)
+        ids: pa.Array[Any] = trimmed
+        return ids
+
+    def _check_ids(self, name: str, texts: pa.Array[Any], trimmed: pa.Array[Any]) -> None:
+        if not pa.types.is_string(self.columns[name].type):
+            beyond = np.abs(values_of(self.columns[name])) >= LARGEST_WHOLE
+            if beyond.any():
+                row = int(np.argmax(beyond))
+                what = f"{plain(name)} {texts[row].as_py()}"
+                raise self.error(f"{what} has lost digits as a floating-point number; give ids as text", row)
+        merged = merged_pair(texts, trimmed) if self._is_typed else None
+        if merged:
+            first, second = merged
+            raise self.error(
+                f"{plain(name)} {quoted(texts[second].as_py())} and {quoted(texts[first].as_py())} "
+                f"({self.place(first)}) are one without white space at their ends; give ids without it",
+                second,
+            )
 
     def id_list(self, name: str) -> list[str]:
         """Return a column of ids as a list of text; an empty cell is an error."""

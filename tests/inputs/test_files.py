@@ -58,6 +58,9 @@ def test_reading_does_not_load_pandas(tmp_path: Path) -> None:
     write(tmp_path, b"q1 0 d1 1\nq1 0 d2 0\n", "qrels")
     write(tmp_path, b"query_id,doc_id,grade\nq1,d1,1\n", "judged.csv")
     write(tmp_path, b"query_id\tquery\tclicks\nq1\tred shoes\t7\n", "queries.tsv")
+    write(tmp_path, b'{"q1": {"d1": 1}}', "judged.json")
+    write(tmp_path, b"q1 d1 0.5\n", "three.run")
+    write(tmp_path, b"1 qid:q1 1:0.5 # d1\n", "letor")
     program = (
         "import sys\n"
         "from rankstats.conventions import Policies\n"
@@ -67,10 +70,13 @@ def test_reading_does_not_load_pandas(tmp_path: Path) -> None:
         "make_hits(read_judgments('qrels', policies).table, read_run('a.run', 'a', policies).table, policies)\n"
         "read_judgments('judged.csv', policies)\n"
         "read_queries('queries.tsv')\n"
-        "print('pandas' in sys.modules)\n"
+        "read_judgments('judged.json', policies)\n"
+        "read_judgments('letor', policies)\n"
+        "read_run('three.run', 'a', policies)\n"
+        "print('pandas' in sys.modules, 'narwhals' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert done.stdout == "False False\n"
 
 
 @pytest.mark.parametrize("first", [gzip.compress, bz2.compress, lzma.compress])

@@ -98,9 +98,14 @@ def test_named_columns(tmp_path: Path) -> None:
         ("query_id,qid,doc_id,grade", ": 'query_id' and 'qid' may each be the query id column; choose one with --id"),
         (
             "query_id,doc_id,document,grade",
-            ": 'doc_id' and 'document' may each be the document column; rename the ones that are not",
+            ": 'doc_id' and 'document' may each be the document column; choose one with --document",
         ),
-        ("query_id,a,b,grade", ": no document column; call it doc_id (there are query_id, a, b, grade)"),
+        ("query_id,a,b,grade", ": no document column; name it with --document (there are query_id, a, b, grade)"),
+        (
+            "query_id,doc_id,score,rank",
+            ": columns score and rank are those of a run; are --qrels and the run swapped? "
+            "If score is the grade, say so with --grade",
+        ),
         ("a,doc_id,b,grade", ": no query id column; name it with --id (there are a, doc_id, b, grade)"),
         ("query_id,doc_id,grade,grade", ":1: two columns are named 'grade'; rename one"),
     ],
@@ -118,6 +123,7 @@ def test_ambiguous_or_missing_columns(tmp_path: Path, header: str, message: str)
         ("q1 0 d1 nan\n", ":1: grade 'nan' is not a finite number"),
         ("q1 0 d1 one\n", ":1: grade 'one' is not a number; a qrels file has no header row"),
         ("# one\n# two\n", ": holds comments only, no judgment"),
+        ("# one", ": holds comments only, no judgment"),
         ("q1 0 d1 1\n# 0 d1 1\n", ":2: is this a comment or a judgment of query '#'? Remove the line"),
         ("query_id,doc_id,grade\nq1,d1,1\n\nq1,d2,\n", ":4: grade is empty"),
         ('query_id,doc_id,grade\n"q\n1",d1,1\nq1,d2,x\n', ":4: grade 'x' is not a finite number"),
@@ -137,7 +143,9 @@ def test_fault_is_named_with_its_line(tmp_path: Path, content: str, message: str
 
 def test_grade_option_on_qrels(tmp_path: Path) -> None:
     message = problem(write(tmp_path, SHUFFLED), grade_column="rating")
-    assert message == ": has no header row, so no column 'rating'; leave --grade out for TREC qrels"
+    assert message == ": has no header row, so no column 'rating'; leave --grade out"
+    message = problem(write(tmp_path, '{"q": {"d": 1}}'), grade_column="rating")
+    assert message == ": is no table, so it has no column 'rating'; leave --grade out"
     assert read_judgments(write(tmp_path, SHUFFLED), Policies(), id_column="qid").table.n_queries == 2
 
 

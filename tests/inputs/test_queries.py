@@ -170,8 +170,14 @@ def test_quotes_are_ordinary_between_tabs(tmp_path: Path) -> None:
         ("qid,text\n", {}, ": the table has no rows"),
         ("", {}, ": the file is empty"),
         ("[1]", {}, ": is JSON or XML, not a table; give TSV, CSV, JSON lines or Parquet"),
-        ("[{}]", {}, ": is a JSON array; write one object a line (JSON lines)"),
-        ('[\n {"qid": 1, "query": "a"},\n {"qid": 2}\n]', {}, ": is a JSON array; write one object a line"),
+        ("[{}]", {}, ": the table has no rows"),
+        ('[\n {"qid": 1, "query": "a"},\n {"qid": }\n]', {}, ":3: is not JSON (Expecting value)"),
+        ('[{"qid": 1}, 7]', {}, ": row 2: is not a JSON object"),
+        ('[{"qid": 1}, {"qid": 1}]', {}, ": row 2: query '1' is listed twice, first in row 1; remove one"),
+        ('[{"qid": 1, "a": NaN}]', {}, ": row 1: NaN is not a finite number"),
+        ('[{"qid": 1, "a": 1, "a": 2}]', {}, ": row 1: the key 'a' stands twice in one object; remove one"),
+        ('[{"qid": ' + "[" * 100_000 + "]", {}, ": is nested too deep"),
+        ('[{"qid": 1, "a": ' + "1" * 5000 + "}]", {}, ": is not JSON ("),
         ('{"qid": 1}\n{"qid": }\n', {}, ":2: is not a JSON object on one line ("),
         ('{"qid": 1, "query": "\\ud800"}\n', {}, r":1: '\ud800' holds half a surrogate pair, which is no character"),
         ('{"qid": 1, "a": {"b": ["\\ud800"]}}\n', {}, ':1: \'{"b": ["\\ud800"]}\' holds half a surrogate pair'),
@@ -185,6 +191,16 @@ def test_quotes_are_ordinary_between_tabs(tmp_path: Path) -> None:
 )
 def test_fault_is_named_with_its_line(tmp_path: Path, content: str, columns: dict[str, str], message: str) -> None:
     assert problem(tmp_path, content, **columns).startswith(message)
+
+
+def test_an_array_of_objects_reads_like_lines(tmp_path: Path) -> None:
+    lines = '{"qid": "007", "query": "red", "clicks": 3, "x": [1]}\n{"qid": 2, "query": null, "clicks": 0.5}\n'
+    array = "[\n" + lines.strip().replace("\n", ",\n") + "\n]"
+    expected, got = read(tmp_path, lines), read(tmp_path, array)
+    assert (got.query_ids, got.text, got.frequency) == (expected.query_ids, expected.text, expected.frequency)
+    assert {name: column.tolist() for name, column in got.columns.items()} == {
+        name: column.tolist() for name, column in expected.columns.items()
+    }
 
 
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:

@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 
+import ir_measures
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import pytrec_eval
 
-from rankstats.errors import InputError
+from rankstats.errors import InputError, PlanError
 from rankstats.inputs import ScoresInput, read_scores
+from tests.shared import shared
 
 LONG = (
     "query_id,system,measure,value\n"
@@ -162,7 +168,6 @@ def test_trec_eval_output(tmp_path: Path) -> None:
         ("query_id,system,measure,value\n\nq1,a,AP,x\n", ":3: value 'x' is not a finite number"),
         ("query_id,system,measure,value\nq1,,AP,1\n", ":2: system is empty"),
         ("query_id,system,measure,value\nall,a,AP,1\n", ": no per-query value; the rows of 'all' are means"),
-        ("query_id,measure,value\nq1,AP,1\n", ": has columns measure and value but no column system; add one"),
         ("query_id,a\nq1,1\nq1,2\n", ":3: value of system 'a' for query 'q1' is listed twice, first in line 2"),
         ("query_id,a,b\nq1,1,x\n", ":2: b 'x' is not a finite number"),
         ("query_id\nq1\n", ": has a query id column and no other; a wide table has one column a system"),
@@ -270,3 +275,136 @@ def test_frequency_beside_scores(tmp_path: Path) -> None:
     grouped = write(tmp_path, head + 'q1,a,AP,1,"1,234"\n')
     assert problem(grouped).startswith(":2: clicks '1,234' is not a number; leave out separators of thousands")
     assert problem(write(tmp_path, head + "q1,a,AP,1,-1\n")) == ":2: clicks -1 is below 0"
+
+
+VALUES = {("q1", "a", "nDCG@10"): 0.5, ("q1", "a", "AP(rel=2)"): 0.25, ("q 2", "a", "nDCG@10"): 1.0}
+IR_MEASURES = (
+    "q1\tnDCG@10\t0.5000\nq1\tAP(rel=2)\t0.2500\nq 2\tnDCG@10\t1.0000\nall\tnDCG@10\t0.75\nall\tAP(rel=2)\t0.25\n"
+)
+
+
+@pytest.mark.parametrize("summary", [True, False])
+def test_ir_measures_output(tmp_path: Path, summary: bool) -> None:
+    content = IR_MEASURES if summary else "".join(IR_MEASURES.splitlines(keepends=True)[:3])
+    read = read_scores(f"a={write(tmp_path, content, 'x.txt')}")
+    assert cells(read.table) == VALUES
+    assert (read.audit.format, read.audit.mean_rows) == ("ir_measures", 2 * summary)
+
+
+def test_ir_measures_output_in_json_lines(tmp_path: Path) -> None:
+    rows = (line.split("\t") for line in IR_MEASURES.splitlines())
+    content = "".join(json.dumps({"query_id": q, "measure": m, "value": float(v)}) + "\n" for q, m, v in rows)
+    path = write(tmp_path, content, "a.jsonl")
+    read = read_scores(path)
+    assert cells(read.table) == VALUES
+    assert read.audit.notes == (f"{path} has no column system, so that all its values are of a",)
+    array = write(tmp_path, "[" + content.strip().replace("\n", ",") + "]", "a.json")
+    assert cells(read_scores(array).table) == VALUES
+
+
+def test_the_programs_themselves(tmp_path: Path) -> None:
+    qrels, run = write(tmp_path, "q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n", "qrels"), tmp_path / "a.run"
+    write(tmp_path, "q1 Q0 d2 1 2 t\nq1 Q0 d1 2 1 t\nq2 Q0 d1 1 1 t\n", "a.run")
+    measures = ["RR", "nDCG@10", "P(rel=2)@1"]
+    expected = {
+        ("q1", "a", "RR"): 0.5,
+        ("q2", "a", "RR"): 1,
+        ("q1", "a", "P(rel=2)@1"): 0,
+        ("q2", "a", "P(rel=2)@1"): 1,
+    }
+    expected |= {("q1", "a", "nDCG@10"): 0.6309297535714575, ("q2", "a", "nDCG@10"): 1}
+    for options in (["-q", "-p", "-1"], ["-q", "-n", "-p", "-1"], ["-q", "-o", "jsonl"]):
+        command = [sys.executable, "-m", "ir_measures", str(qrels), str(run), *measures, *options]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert cells(read_scores(write(tmp_path, output, "a.eval")).table) == pytest.approx(expected)
+    means = subprocess.run(command[:-3], capture_output=True, text=True, check=True).stdout
+    assert problem(write(tmp_path, means)).startswith(
+        ":1: a measure and its mean, but values of every query are needed (ir_measures and trec_eval need -q)"
+    )
+    judged = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 2}}
+    theirs = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank", "map"}).evaluate({"q1": {"d2": 2.0, "d1": 1.0}})
+    path = write(tmp_path, json.dumps(theirs), "a.json")
+    read = read_scores(path)
+    assert cells(read.table) == {("q1", "a", "recip_rank"): 0.5, ("q1", "a", "map"): 0.5}
+    assert read.audit.format == "JSON"
+
+
+@pytest.mark.parametrize("content", ["x q1 0.5\nx q2 1\n", "map AP 0.5\n", "q1 x 0.5\nall x 0.5\nq1 all 1\n"])
+def test_lines_that_may_be_of_either_program(tmp_path: Path, content: str) -> None:
+    path = write(tmp_path, content)
+    first, second, value = content.splitlines()[0].split()
+    assert problem(path) == (
+        f": the lines may be measure, query and value, or query, measure and value ('{first}', '{second}'); say which "
+        "with --scores-format trec_eval or --scores-format ir_measures"
+    )
+    assert cells(read_scores(path, form="trec_eval").table)[(second, "scores", first)] == float(value)
+    assert cells(read_scores(path, form="ir_measures").table)[(first, "scores", second)] == float(value)
+
+
+@pytest.mark.parametrize(
+    "content", ["map x 0.5\n", "x q1 0.5\nx all 0.5\n", "ndcg_cut_10 7 1\n", "P_5 nDCG 1\nP_5 all 1\n"]
+)
+def test_lines_of_trec_eval(tmp_path: Path, content: str) -> None:
+    assert read_scores(write(tmp_path, content)).audit.format == "trec_eval"
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "message"),
+    [
+        ("q1 AP 0.5\nq2 AP nan\n", None, ":2: value 'nan' of AP is not a finite number (query 'q2')"),
+        ("q1 AP 0.5\nq2 AP\n", None, ":2: 2 fields where 3 are expected"),
+        (
+            "q1\tAP\t0.5\n\nq1\tAP\t1\n",
+            None,
+            ":3: AP of system 'scores' for query 'q1' is listed twice, first in line 1",
+        ),
+        (
+            '{"q1": {"AP": 1,\n "AP": 2}}',
+            None,
+            ":2: AP of system 'scores' for query 'q1' is listed twice, first in line 1",
+        ),
+        ('{"q1": {"AP": 1,\n "RR": null}}', None, ":2: value None of query 'q1', measure 'RR' is not a finite number"),
+        ('{"q1": {"AP": 1e101}}', None, ":1: AP of system 'scores' for query 'q1' is 1e+101, beyond 1e+100"),
+        ("map q1 1\n", "json", ": is no JSON object {query_id: {measure: value}}; leave out --scores-format"),
+        ("map q1 1\nmap q2 1\n", "table", ": no query id column; name it with --id (there are map q1 1)"),
+        ("query_id,a\nq1,1\n", "trec_eval", ":1: neither a table with a column query_id nor output of trec_eval -q"),
+    ],
+)
+def test_spoilt_output_of_programs(tmp_path: Path, content: str, form: str | None, message: str) -> None:
+    path = write(tmp_path, content)
+    with pytest.raises(InputError) as error:
+        read_scores(path, form=form)
+    assert str(error.value).startswith(f"{path}{message}")
+
+
+def test_the_names_of_all_measures_of_both_programs(tmp_path: Path) -> None:
+    names = {str(measure) for measure in ir_measures.measures.registry.values()}  # as it writes them, without aliases
+    for name in names:
+        path = write(tmp_path, f"q1\t{name}@10\t0.5\nq1\t{name}\t0.5\n")
+        assert read_scores(path).audit.format == "ir_measures", name
+    assert len(names) > 30
+    judged, run = {"q1": {"d1": 1}}, {"q1": {"d1": 1.0}}
+    theirs = pytrec_eval.RelevanceEvaluator(judged, pytrec_eval.supported_measures).evaluate(run)["q1"]
+    for name in theirs.keys() - {"runid", "relstring"}:
+        assert read_scores(write(tmp_path, f"{name} q1 0.5\n")).audit.format == "trec_eval", name
+    assert len(theirs) > 50
+
+
+def test_unknown_scores_format() -> None:
+    with pytest.raises(PlanError, match=r"scores format 'treceval' is unknown; .*did you mean 'trec_eval'"):
+        read_scores("absent", form="treceval")
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["out.test.aq", "out.test.aqc", "out.test.aqcM", "out.test.aql"])
+def test_own_outputs_of_trec_eval(name: str) -> None:
+    path = shared(f"data/ir/trec_eval-test/{name}")
+    read = read_scores(path)
+    fields = [line.split() for line in path.read_text().splitlines()]
+    expected = {
+        (row[1], name, row[0]): float(row[2])
+        for row in fields
+        if row[1] != "all" and not row[0].startswith("relstring")
+    }
+    assert {(query, name, measure): value for (query, _, measure), value in cells(read.table).items()} == expected
+    assert read.audit.format == "trec_eval"
