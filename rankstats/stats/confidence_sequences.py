@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstats.errors import RankstatsError
 from rankstats.stats.classical import SMALLEST_P, agreeing_ends
 from rankstats.stats.results import ColumnResult
-from rankstats.stats.validation import check_alpha
+from rankstats.stats.validation import check_alpha, check_count
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ class ConfidenceSequence(ColumnResult):
     n : ndarray of int
         Units until then.
     half_width : ndarray
-        Of the interval; infinite without units or without any spread.
+        Of the interval; infinite with fewer units than asked for, or without any spread.
     low, high : ndarray
         Interval of the sequence of level 1 − alpha: leaves out 0 exactly when p ≤ alpha.
     e_value : ndarray
@@ -105,7 +105,13 @@ def mixture_width(n_star: int, alpha: float = 0.05) -> float:
 
 
 def confidence_sequence(
-    estimate: ArrayLike, standard_error: ArrayLike, n: ArrayLike, *, n_star: int, alpha: float = 0.05
+    estimate: ArrayLike,
+    standard_error: ArrayLike,
+    n: ArrayLike,
+    *,
+    n_star: int,
+    alpha: float = 0.05,
+    least_n: int = 2,
 ) -> ConfidenceSequence:
     """Return intervals that all looks may use, however often and whenever one looks.
 
@@ -123,6 +129,9 @@ def confidence_sequence(
         afterwards spoils the level.
     alpha : float
         Level of the whole sequence.
+    least_n : int
+        Looks at fewer units claim nothing: their interval is unbounded and p = 1. To be raised, beforehand, where a few
+        units carry most of the spread and their standard error cannot be trusted yet.
 
     Returns
     -------
@@ -146,7 +155,7 @@ def confidence_sequence(
     rho = mixture_width(n_star, alpha)
     effect, error, units = _looks(estimate, standard_error, n)
     inside = units * rho**2 + 1
-    usable = (units > 0) & (error > 0)
+    usable = (units >= check_count("least_n", least_n)) & (error > 0)
     safe_error, safe_n = np.where(usable, error, 1.0), np.where(usable, units, 1)
     shape = np.sqrt(2 * inside / (safe_n * rho**2) * np.log(np.sqrt(inside) / alpha))
     half = np.where(usable, safe_error * shape, np.inf)

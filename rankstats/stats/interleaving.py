@@ -317,6 +317,7 @@ def interleaving_sequence(
     n_star: int,
     units: ArrayLike | None = None,
     alpha: float = 0.05,
+    least_n: int = 30,
 ) -> ConfidenceSequence:
     """Return the confidence sequence of the mean outcome of impressions that come in over time.
 
@@ -335,6 +336,9 @@ def interleaving_sequence(
         Unit of each impression.
     alpha : float
         Level of the whole sequence.
+    least_n : int
+        Looks at fewer units claim nothing: with few units, some of them with most of the impressions, the standard
+        error comes out too small.
 
     Returns
     -------
@@ -367,4 +371,4 @@ def interleaving_sequence(
         until = cluster_sums(paired_differences(np.zeros(len(inside)), values[inside]), labels[inside])
         read.append((until.mean[0], np.nan_to_num(until.standard_error[0]), until.n[0]))
     mean, error, n = np.array(read, dtype=np.float64).reshape(-1, 3).T
-    return confidence_sequence(mean, error, n, n_star=n_star, alpha=alpha)
+    return confidence_sequence(mean, error, n, n_star=n_star, alpha=alpha, least_n=least_n)

@@ -263,6 +263,9 @@ def test_sequences_without_anything_to_go_by() -> None:
     assert ours.p_value[1:].tolist() == [1.0, 1.0]
     assert np.isinf(ours.half_width[1:]).all()
     assert confidence_sequence(1e6, 1.0, 100, n_star=10).p_value[0] > 0
+    early = confidence_sequence([5.0, 5.0], 1.0, [99, 100], n_star=100, least_n=100)
+    assert early.p_value[0] == 1
+    assert early.p_value[1] < 0.01
     apart = confidence_sequence([1.0, -1.0], [0.01, 0.01], [100, 200], n_star=100)
     assert np.isnan(running_sequence(apart).low[1])
 
@@ -294,6 +297,7 @@ def test_mixture_intervals_agree_with_their_p_values(seed: int, alpha: float) ->
         (lambda: sequential_inflation(sequential_bounds([0.5, 1.0]), 0.01), "power"),
         (lambda: confidence_sequence(0.1, 0.1, 10, n_star=0), "planned for"),
         (lambda: confidence_sequence(0.1, -0.1, 10, n_star=10), "at least 0"),
+        (lambda: confidence_sequence(0.1, 0.1, 10, n_star=10, least_n=0), "least_n"),
         (lambda: running_sequence(confidence_sequence([0.1, 0.1], 0.1, [10, 5], n_star=10)), "order of their units"),
         (lambda: mixture_sprt([0.1], [5], variance=0.0, mixing_variance=1.0), "more than 0"),
         (lambda: mixture_sprt([0.1, 0.1], [5, 4], variance=1.0, mixing_variance=1.0), "ascending"),

@@ -310,7 +310,7 @@ def test_sequences_of_outcomes() -> None:
     credits, units, _, _ = _log(5, pages=400)
     outcomes = impression_outcomes(credits)
     looks = [50, 150, 400]
-    ours = interleaving_sequence(outcomes, looks, n_star=25, units=units)
+    ours = interleaving_sequence(outcomes, looks, n_star=25, units=units, least_n=2)
     for place, end in enumerate(looks):
         seen = ~np.isnan(outcomes[:end])
         values, of = outcomes[:end][seen], np.unique(units[:end][seen], return_inverse=True)[1]
@@ -324,6 +324,8 @@ def test_sequences_of_outcomes() -> None:
     t = paired_t(paired_differences(np.zeros(len(known)), known))
     assert_allclose([alone.estimate[0], alone.standard_error[0]], [t.estimate[0], t.standard_error[0]])
     assert len(running_sequence(ours).n) == 3
+    # 25 units are too few to go by
+    assert interleaving_sequence(outcomes, looks, n_star=25, units=units).p_value.tolist() == [1.0, 1.0, 1.0]
     assert all(first <= second for first, second in pairwise(ours.n))
 
 

@@ -152,5 +152,6 @@ def test_a_hundred_looks_at_a_sequence() -> None:
 def test_interleaving(n: int, setting: str) -> None:
     rows = _rows("interleaving", n, setting, 600)
     _keeps_level(rows["units flipped"], least=0.015)
+    _keeps_level(rows["sequence, 20 looks"], least=0.0)
     if setting == "heavy users":
         assert rows["impressions flipped"]["rejects"] > 0.1
