@@ -87,7 +87,9 @@ def concentration(differences: Differences, *, trim: float = 0.2) -> Concentrati
     products = differences.numerators
     gains, losses = np.maximum(products, 0.0), np.maximum(-products, 0.0)
     total_gain, total_loss = gains.sum(axis=0), losses.sum(axis=0)
-    side = np.sign(total_gain - total_loss).astype(np.int64)
+    outweighs = total_gain - total_loss
+    # what rounding to whole units explains is no side
+    side = np.where(np.abs(outweighs) <= differences.rounding, 0.0, np.sign(outweighs)).astype(np.int64)
     leading = np.where(side > 0, gains, np.where(side < 0, losses, 0.0))
     ordered = -np.sort(-leading, axis=0)
     total = leading.sum(axis=0)

@@ -144,7 +144,7 @@ READERS: dict[str, tuple[str | bytes, Callable[[Path], Any]]] = {
     "run in Parquet": (RUN_FILES["parquet of scores"], run),
     "run in JSON": (RUN_FILES["json, indented"], run),
     "predictions": ("0.5\n1e-3\n-7\n", lambda path: run(path, listed=LISTED)),
-    "run in gzip": (gzip.compress(RUN.encode()), run),
+    "run in gzip": (gzip.compress(RUN.encode(), mtime=0), run),
     "run in bzip2": (bz2.compress(RUN.encode()), run),
     "run in xz": (lzma.compress(RUN.encode()), run),
     "run in zstd": (zstd(RUN.encode()), run),

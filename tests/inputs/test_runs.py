@@ -101,7 +101,7 @@ def test_zstd(write: Write) -> None:
 
 
 def test_source_is_the_stored_bytes(write: Write) -> None:
-    stored = gzip.compress(b"q1 Q0 d1 1 2.5 t\n")
+    stored = gzip.compress(b"q1 Q0 d1 1 2.5 t\n", mtime=0)
     path = write(stored)
     source = read_run(path, "a", Policies()).audit.sources[0]
     assert (source.name, source.size, source.sha256) == (str(path), len(stored), hashlib.sha256(stored).hexdigest())
@@ -163,7 +163,7 @@ def test_bytes_that_are_not_utf8(write: Write) -> None:
     [
         (b"", ": the file is empty"),
         (b" \n\n", ": the file is empty"),
-        (gzip.compress(b""), ": the file is empty"),
+        (gzip.compress(b"", mtime=0), ": the file is empty"),
         ("q1 Q0 d1 1 2 t\n".encode("utf-16"), ": is in UTF-16; save it as UTF-8"),
         (b"PK\x03\x04abc", ": is a zip archive; unpack it first"),
     ],
@@ -173,7 +173,7 @@ def test_unreadable_contents(write: Write, content: bytes, message: str) -> None
 
 
 def test_damaged_gzip(write: Write) -> None:
-    assert problem(write(gzip.compress(b"q1 Q0 d1 1 2 t\n" * 99)[:-9])).startswith(": is a damaged gzip file (")
+    assert problem(write(gzip.compress(b"q1 Q0 d1 1 2 t\n" * 99, mtime=0)[:-9])).startswith(": is a damaged gzip file (")
 
 
 def test_absent_file_and_folder(tmp_path: Path) -> None:

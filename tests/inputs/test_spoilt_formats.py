@@ -131,7 +131,7 @@ SPOILT_RUNS: list[tuple[str | bytes, str]] = [
     ('{\n "q": {"a": 1\n', ":3: is not JSON ("),
     (b'{"q": {"a": 1},\n"\xe9": {"b": 1}}', ":2: is not UTF-8 text; save the file as UTF-8"),
     # damaged
-    (gzip.compress(b'{"q": {"a": 1}}' * 50)[:-9], ": is a damaged gzip file ("),
+    (gzip.compress(b'{"q": {"a": 1}}' * 50, mtime=0)[:-9], ": is a damaged gzip file ("),
     (b"PAR1 and nothing else", ": is a damaged Parquet file ("),
 ]
 
