@@ -8,7 +8,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # the workers have the cores already; threads of linear algebra would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from hypothesis import settings  # noqa: E402  numpy may be loaded from here on
+from hypothesis import settings
 
 settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)

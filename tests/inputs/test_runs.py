@@ -173,7 +173,9 @@ def test_unreadable_contents(write: Write, content: bytes, message: str) -> None
 
 
 def test_damaged_gzip(write: Write) -> None:
-    assert problem(write(gzip.compress(b"q1 Q0 d1 1 2 t\n" * 99, mtime=0)[:-9])).startswith(": is a damaged gzip file (")
+    assert problem(write(gzip.compress(b"q1 Q0 d1 1 2 t\n" * 99, mtime=0)[:-9])).startswith(
+        ": is a damaged gzip file ("
+    )
 
 
 def test_absent_file_and_folder(tmp_path: Path) -> None:
