@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rankstats.errors import InputError
 
-OUR_FILES = ("report.html", "report.json", "summary.md", "per_query.csv", "to_judge.tsv", "junit.xml")
+OUR_FILES = ("report.html", "report.json", "summary.md", "per_query.csv", "pairs.csv", "to_judge.tsv", "junit.xml")
 """Names that a report folder may hold; a stale one of these is removed, anything else is left alone."""
 
 

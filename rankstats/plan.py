@@ -131,6 +131,8 @@ class Plan:
         Differences that do not matter, per measure.
     title : str or None
         Title of the report.
+    experiment : mapping of str to object
+        The ``[experiment]`` section, read key by key; see `rankstats.experiment`.
     stated : tuple of str
         Settings that the plan file states.
     overridden : tuple of str
@@ -164,6 +166,7 @@ class Plan:
     seed: int = 0
     margin: Mapping[str, float] = field(default_factory=dict)
     title: str | None = None
+    experiment: Mapping[str, Any] = field(default_factory=dict)
     stated: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
 
@@ -281,6 +284,7 @@ class Plan:
                 "alternative": self.alternative,
                 "margin": dict(self.margin),
             },
+            **({"experiment": dict(self.experiment)} if self.experiment else {}),
             "overridden": list(self.overridden),
         }
 
@@ -338,7 +342,51 @@ def _formats(value: Any) -> dict[str, str]:
     return {"": _text(value)}
 
 
+def _reals(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, list):
+        raise PlanError(f"is {value!r}; a list of numbers is expected")
+    return tuple(_real(item) for item in value)
+
+
+def _shares(value: Any) -> dict[str, float]:
+    if not isinstance(value, dict):
+        raise PlanError(f"is {value!r}; a table such as {{ A = 0.5, B = 0.5 }} is expected")
+    return {str(name): _real(share) for name, share in value.items()}
+
+
+def _rows(value: Any) -> tuple[tuple[str | None, str], ...]:
+    if isinstance(value, dict):
+        return tuple((str(arm), _text(path)) for arm, path in value.items())
+    if isinstance(value, str):
+        return ((None, value),)
+    if not isinstance(value, list):
+        raise PlanError(f"is {value!r}; a file, a list of files, or a table {{ A = \"a.csv\" }} is expected")
+    return tuple(_arm_file(item) if isinstance(item, dict) else (None, _text(item)) for item in value)
+
+
+def _arm_file(item: Mapping[str, Any]) -> tuple[str, str]:
+    if set(item) != {"arm", "file"}:
+        raise PlanError(f"is {item!r}; a file, or {{ arm = \"A\", file = \"a.csv\" }}, is expected")
+    return _text(item["arm"]), _text(item["file"])
+
+
+def _metrics(value: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
+        raise PlanError("is no list of tables; write [[experiment.metric]]")
+    return tuple(_read_keys("experiment.metric", row, _METRIC) for row in value)
+
+
 _Reader = Callable[[Any], Any]
+_METRIC: dict[str, _Reader] = {
+    "name": _text,
+    "value": _text,
+    "role": _text,
+    "better": _text,
+    "winsorise": _real,
+    "covariate": _texts,
+    "margin": _real,
+    "margin_relative": _real,
+}
 _SECTIONS: dict[str, dict[str, _Reader]] = {
     "inputs": {
         "qrels": _text,
@@ -375,6 +423,23 @@ _SECTIONS: dict[str, dict[str, _Reader]] = {
         "seed": _whole,
         "alternative": _text,
         "margin": _margins,
+    },
+    "experiment": {
+        "rows": _rows,
+        "unit": _text,
+        "arm": _text,
+        "control": _text,
+        "shares": _shares,
+        "assignments": _text,
+        "exposed_at": _text,
+        "time": _text,
+        "timezone": _text,
+        "looks": _reals,
+        "look": _whole,
+        "design": _text,
+        "spending": _text,
+        "planned_units": _whole,
+        "metric": _metrics,
     },
 }
 
@@ -480,11 +545,26 @@ def plan_from_document(document: Mapping[str, Any], *, base: Path | None = None)
     rest = {**values.get("comparison", {}), **values.get("statistics", {})}
     columns = values.get("columns", {})
     stated = (*inputs, *rest, *columns, *(["conventions"] if "conventions" in values else []))
-    return Plan(**inputs, columns=Columns(**columns), policies=policies, stated=stated, **rest)
+    experiment = _rebase_experiment(values.get("experiment", {}), base)
+    return Plan(
+        **inputs, columns=Columns(**columns), policies=policies, experiment=experiment, stated=stated, **rest
+    )
+
+
+def _rebase_experiment(section: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
+    placed = dict(section)
+    if base is not None and "rows" in placed:
+        placed["rows"] = tuple((arm, str(base / path)) for arm, path in placed["rows"])
+    if base is not None and "assignments" in placed:
+        placed["assignments"] = str(base / placed["assignments"])
+    return placed
 
 
 def _read_section(section: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    known = _SECTIONS[section]
+    return _read_keys(section, content, _SECTIONS[section])
+
+
+def _read_keys(section: str, content: Mapping[str, Any], known: Mapping[str, _Reader]) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for key, value in content.items():
         if key not in known:

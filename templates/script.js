@@ -1,8 +1,9 @@
-"use strict";
 (() => {
+  "use strict";
+  // The first number of a cell; words and notes may stand around it.
   const number = (text) => {
-    const plain = text.replace(/[,\u00a0%+]/g, "").replace("\u2212", "-");
-    return plain === "" || Number.isNaN(Number(plain)) ? null : Number(plain);
+    const found = text.replace(/,/g, "").replace(/\u2212/g, "-").match(/-?\d*\.?\d+/);
+    return found ? Number(found[0]) : null;
   };
 
   // Rows keep their order in the report as the last word among equals.
@@ -21,38 +22,10 @@
     return keyed.map((entry) => entry.row);
   };
 
-  const makeSearchable = (table) => {
+  const makeSortable = (table) => {
     const body = table.tBodies[0];
-    const rows = Array.from(body.rows, (element) => ({ element, text: element.textContent.toLocaleLowerCase() }));
+    const rows = Array.from(body.rows, (element) => ({ element }));
     const heads = Array.from(table.tHead.rows[0].cells);
-    const region = table.closest(".scroll");
-
-    const controls = document.createElement("div");
-    controls.className = "controls";
-    const label = document.createElement("label");
-    label.textContent = "Filter by text ";
-    const input = document.createElement("input");
-    input.type = "search";
-    label.append(input);
-    const count = document.createElement("span");
-    count.setAttribute("role", "status");
-    count.className = "small";
-    controls.append(label, count);
-    region.before(controls);
-
-    const filter = () => {
-      const words = input.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-      let seen = 0;
-      for (const row of rows) {
-        const hit = words.every((word) => row.text.includes(word));
-        row.element.hidden = !hit;
-        seen += hit;
-      }
-      count.textContent = `${seen.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows`;
-    };
-    input.addEventListener("input", filter);
-    filter();
-
     heads.forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -82,13 +55,19 @@
 
   // A link into a folded part opens it.
   const unfold = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = location.hash.slice(1);
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      // not an encoded name: it is taken as it is
+    }
+    const target = document.getElementById(name);
     for (let parent = target; parent; parent = parent.parentElement) if (parent.tagName === "DETAILS") parent.open = true;
     if (target && target.querySelector(":scope > details")) target.querySelector(":scope > details").open = true;
     if (target) target.scrollIntoView();
   };
 
-  document.querySelectorAll("table.searchable").forEach(makeSearchable);
+  document.querySelectorAll("table.sortable").forEach(makeSortable);
   settle();
   window.addEventListener("resize", settle);
   document.addEventListener("toggle", settle, true);

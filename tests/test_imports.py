@@ -21,7 +21,8 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"tables"}),
     frozenset({"inputs", "measures", "stats"}),
     frozenset({"plan"}),
-    frozenset({"comparison", "experiment"}),
+    frozenset({"comparison"}),
+    frozenset({"experiment"}),
     frozenset({"policy", "reported"}),
     frozenset({"rules", "archived"}),
     frozenset({"requirements", "rule_measuring", "rule_wording"}),
@@ -39,10 +40,11 @@ ONLY_IN = {
     "jinja2": ("report/html",),
     "rich": ("cli", "report/terminal"),
     "narwhals": ("inputs/frames",),
+    "duckdb": ("inputs/row_tables",),
 }
 """Libraries that one place alone imports, by the beginning of its path."""
 STATISTICS_LIBRARIES = {"numpy", "scipy"}
-HEAVY = {"pandas", "scipy", "matplotlib", "pyarrow", "jinja2", "rich"}
+HEAVY = {"pandas", "scipy", "matplotlib", "pyarrow", "jinja2", "rich", "duckdb"}
 SILENT_BUT = ("cli", "__main__")
 
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "demo": "make the embedded example collection, compare its rankers, render the report",
     "evaluate": "per-query and mean values of runs",
     "compare": "the whole comparison of two or more systems into a folder",
+    "ab": "the readout of an A/B experiment into a folder",
     "agree": "agreement of rankings, measures, segments, judgments and assessors",
     "gate": "go, no-go or cannot tell, by a policy",
     "power": "queries needed, smallest detectable differences, and which test to trust",

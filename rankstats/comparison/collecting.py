@@ -130,6 +130,7 @@ def _from_runs(plan: Plan, given: Given, progress: Progress, *, reverse_ties: bo
         )
         audits.append(run.audit)
         _check_overlap(judged.table, hits[-1], run.audit.sources[0].name)
+        del run  # or the next one is read beside it
     _check_columns_used(plan, judged.audit, audits)
     progress("measures", 0.6)
     scores = _scores(plan, measures, judged.table, hits, inputs)

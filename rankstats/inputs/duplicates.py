@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rankstats.tables.arrow_arrays import arrow_of
+from rankstats.tables.threads import in_threads
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _ODD_TOO = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
+_SEGMENT_ROWS = 1 << 15  # what is looked at together fits in the processor's cache
+_SLOTS_A_ROW = 8
 _LOWEST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
 
 
@@ -34,9 +38,10 @@ def repeated_rows(query: NDArray[np.int32], doc_ids: pa.ChunkedArray[Any]) -> li
     >>> repeated_rows(np.array([0, 0, 1], np.int32), pa.chunked_array([["d1", "d1", "d1"]]))
     [[0, 1]]
     """
-    hashes = np.concatenate([_hashes_of_ends(chunk) for chunk in doc_ids.chunks])
-    hashes ^= query.astype(np.uint64) * _ODD_TOO
-    rows = _rows_with_shared_hash(hashes)
+    segments = _segments(query)
+    if segments and not any(in_threads(lambda segment: _shares_hash(query, doc_ids, *segment), segments)):
+        return []
+    rows = _rows_with_shared_hash(_hashes_of_pairs(query, doc_ids))
     if not len(rows):
         return []
     candidates = pa.concat_arrays(doc_ids.take(arrow_of(rows)).chunks)
@@ -47,6 +52,40 @@ def repeated_rows(query: NDArray[np.int32], doc_ids: pa.ChunkedArray[Any]) -> li
     for row, number, document in zip(rows[again].tolist(), query[rows[again]].tolist(), documents, strict=True):
         groups.setdefault((number, document), []).append(row)
     return sorted((group for group in groups.values() if len(group) > 1), key=lambda group: group[1])
+
+
+def _segments(query: NDArray[np.int32]) -> list[tuple[int, int]]:
+    """Cut rows into segments of whole queries; none where the rows of a query do not stand together."""
+    starts = np.flatnonzero(np.append(True, query[1:] != query[:-1])[: len(query)])
+    if len(np.unique(query[starts])) < len(starts):
+        return []
+    cuts = np.searchsorted(starts, np.arange(0, len(query), _SEGMENT_ROWS))
+    begins = np.unique(starts[np.minimum(cuts, len(starts) - 1)]).tolist()
+    return list(pairwise([*begins, len(query)]))
+
+
+def _hashes_of_pairs(query: NDArray[np.int32], doc_ids: pa.ChunkedArray[Any]) -> NDArray[np.uint64]:
+    hashes = np.concatenate([_hashes_of_ends(chunk) for chunk in doc_ids.chunks])
+    hashes ^= query.astype(np.uint64) * _ODD_TOO
+    return hashes
+
+
+def _shares_hash(query: NDArray[np.int32], doc_ids: pa.ChunkedArray[Any], start: int, end: int) -> bool:
+    """Return whether two of the rows from `start` to `end` have the same hash.
+
+    Each row writes its number into the slot that its hash names; those that do not find it there again share the slot
+    with the row that they find, and few are left to be sorted.
+    """
+    hashes = _hashes_of_pairs(query[start:end], doc_ids.slice(start, end - start))
+    bits = (_SLOTS_A_ROW * len(hashes)).bit_length()
+    slot = (hashes >> np.uint64(64 - bits)).astype(np.intp)
+    holder = np.empty(1 << bits, np.int32)  # read only where it is written
+    numbers = np.arange(len(hashes), dtype=np.int32)
+    holder[slot] = numbers
+    found = holder[slot]
+    lost = np.flatnonzero(found != numbers)
+    ordered = np.sort(hashes[lost])
+    return bool(np.any(hashes[lost] == hashes[found[lost]]) or np.any(ordered[1:] == ordered[:-1]))
 
 
 def _rows_with_shared_hash(hashes: NDArray[np.uint64]) -> NDArray[np.intp]:

@@ -1,30 +1,34 @@
 """White-space separated files (TREC runs and qrels) to columns.
 
-A file whose fields are separated by single spaces or single tabs goes straight to pyarrow's parallel CSV reader. Any
-other white space is first normalised, with array operations. Only a file that is still refused is walked line by line,
-to name the line; so the common case costs little and the message is exact.
+A file whose fields are separated by single spaces or single tabs goes to pyarrow's CSV reader, in blocks of lines small
+enough for the processor's cache, side by side in threads. Any other white space is first normalised, with array
+operations. Only a file that is still refused is walked line by line, to name the line; so the common case costs little
+and the message is exact.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from rankstats.inputs.files import LARGE, Contents, StoredFile, arrow_stream
+from rankstats.inputs.files import Contents, StoredFile, arrow_stream
+from rankstats.inputs.joining import JoinedNumbers, JoinedTexts
 from rankstats.inputs.quoting import quoted
-from rankstats.tables.arrow_arrays import values_of
+from rankstats.tables.arrow_arrays import arrow_of, values_of
+from rankstats.tables.threads import in_threads
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """A decimal number; no NaN, no infinity, no hexadecimal or grouped digits."""
 
-BLOCK_BYTES = 1 << 22
+BLOCK_BYTES = 1 << 20
 SCAN_BYTES = 1 << 18  # fits in the second-level cache
 _WHITE_BYTES = b" \t\n\r\v\f"
 _IS_WHITE = np.isin(np.arange(256), np.frombuffer(_WHITE_BYTES, np.uint8))
@@ -91,6 +95,16 @@ class Columns:
     blank_lines: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The columns of some lines; `query` counts within the texts of the block."""
+
+    queries: list[str]
+    query: NDArray[np.int32]
+    doc_ids: pa.ChunkedArray[Any]
+    numbers: list[NDArray[np.float64]]
+
+
 def read_columns(file: StoredFile, data: Contents, layout: Layout) -> Columns:
     """Read the columns of a file whose lines have the fields of `layout`.
 
@@ -111,14 +125,14 @@ def read_columns(file: StoredFile, data: Contents, layout: Layout) -> Columns:
     InputError
         At the first line with a wrong number of fields, an unreadable number, or bytes that are not UTF-8.
     """
-    table = _read_plain(data, layout)
-    if table is not None:
-        return _columns(table, layout, 0)
+    columns = _read_plain(data, layout)
+    if columns is not None:
+        return columns
     lines = with_newlines(data)
     for text, separator in _normalised(lines):
-        table = _parse(text, separator, layout)
-        if table is not None:
-            return _columns(table, layout, _count_lines(lines) - table.num_rows)
+        columns = _parse(text, separator, layout)
+        if columns is not None:
+            return replace(columns, blank_lines=_count_lines(lines) - len(columns.query))
     return _walk(file, lines, layout)
 
 
@@ -147,25 +161,64 @@ def _count_lines(data: bytes) -> int:
     return data.count(b"\n") + (not data.endswith(b"\n"))
 
 
-def _read_plain(data: Contents, layout: Layout) -> pa.Table | None:
+def _read_plain(data: Contents, layout: Layout) -> Columns | None:
     """Read a file in which one separator is the only white space within lines, and single; None if it is not that."""
     first = re.search(rb"\s", data)
     if first is None or first.group() not in (b" ", b"\t") or first.start() == 0:
         return None
     if data[-1] <= _SPACE and data[-1:] != b"\n":
         return None
-    white = _count_single_white(data)
-    if white is None:
+    return _parse(data, first.group(), layout, plain=True)
+
+
+def _parse(data: Contents, separator: bytes, layout: Layout, *, plain: bool = False) -> Columns | None:
+    """Return the columns as pyarrow reads them.
+
+    None where it refuses, a number is not finite, or, if `plain` is asked for, white space is not single or other than
+    the separator.
+    """
+
+    def read(piece: tuple[int, int]) -> _Block | None:
+        white = _count_single_white(data, *piece) if plain else None
+        if plain and white is None:
+            return None
+        table = _table(data, *piece, separator, layout)
+        # each row as pyarrow splits it holds its separators and a line end; anything beyond is other white space
+        unended = data[piece[1] - 1] != _NEWLINE
+        if table is None or (plain and white != table.num_rows * len(layout.names) - unended):
+            return None
+        return _block(table)
+
+    pieces = _pieces(data)
+    joined: _Joined | None = None
+    for (start, end), block in zip(pieces, in_threads(read, pieces), strict=True):
+        if block is None:
+            return None
+        if joined is None:
+            joined = _Joined(layout, rows=len(block.query) * len(data) // (end - start))
+        joined.add(block)
+    return None if joined is None else joined.columns()
+
+
+def _pieces(data: Contents) -> list[tuple[int, int]]:
+    """Return where blocks of whole lines begin and end."""
+    pieces, start = [], 0
+    while start < len(data):
+        end = start + BLOCK_BYTES
+        if end < len(data):
+            last = data.rfind(b"\n", start, end)
+            end = 1 + (last if last >= 0 else data.find(b"\n", end))
+        end = min(end or len(data), len(data))
+        pieces.append((start, end))
+        start = end
+    return pieces
+
+
+def _count_single_white(data: Contents, first: int, last: int) -> int | None:
+    """Count bytes of white space in a block of lines, or return None where two stand side by side."""
+    array = np.frombuffer(data, np.uint8, last - first, first)
+    if array[0] <= _SPACE:
         return None
-    table = _parse(data, first.group(), layout)
-    # each row as pyarrow splits it holds its separators and a line end; anything beyond is other white space
-    expected = 0 if table is None else table.num_rows * len(layout.names) - (data[-1:] != b"\n")
-    return table if white == expected else None
-
-
-def _count_single_white(data: Contents) -> int | None:
-    """Count bytes of white space, or return None where two stand side by side."""
-    array = np.frombuffer(data, np.uint8)
     count = 0
     for start in range(0, len(array), SCAN_BYTES):
         white = array[start : start + SCAN_BYTES + 1] <= _SPACE
@@ -175,17 +228,16 @@ def _count_single_white(data: Contents) -> int | None:
     return count
 
 
-def _parse(data: Contents, separator: bytes, layout: Layout) -> pa.Table | None:
-    """Return the columns as pyarrow reads them, or None where it refuses or a number is not finite."""
+def _table(data: Contents, start: int, end: int, separator: bytes, layout: Layout) -> pa.Table | None:
+    """Return queries, documents and numbers of a block of lines; None where pyarrow refuses them."""
     names = [str(i) for i in range(len(layout.names))]
     query, document = str(layout.query), str(layout.document)
     numbers = [str(i) for i in layout.numbers]
-    types = {query: pa.dictionary(pa.int32(), pa.string()), document: pa.string()}
-    types |= {number: pa.float64() for number in numbers}
+    types = {query: pa.string(), document: pa.string(), **dict.fromkeys(numbers, pa.float64())}
     try:
-        table = pa.csv.read_csv(
-            arrow_stream(data),
-            pa.csv.ReadOptions(column_names=names, block_size=BLOCK_BYTES, use_threads=len(data) >= LARGE),
+        return pa.csv.read_csv(
+            arrow_stream(data, start, end),
+            pa.csv.ReadOptions(column_names=names, block_size=end - start + 1, use_threads=False),
             pa.csv.ParseOptions(delimiter=separator.decode(), quote_char=False, double_quote=False),
             pa.csv.ConvertOptions(
                 column_types=types,
@@ -193,23 +245,47 @@ def _parse(data: Contents, separator: bytes, layout: Layout) -> pa.Table | None:
                 null_values=[],
                 strings_can_be_null=False,
             ),
+            memory_pool=pa.system_memory_pool(),  # others keep much of what is given back
         )
     except pa.ArrowInvalid:
         return None
-    finite = all(np.isfinite(values_of(table.column(number))).all() for number in numbers)
-    return table if finite else None
 
 
-def _columns(table: pa.Table, layout: Layout, blank_lines: int) -> Columns:
-    query: Any = table.column(0).unify_dictionaries()
-    codes = [values_of(chunk.indices) for chunk in query.chunks]
-    return Columns(
-        query_ids=tuple(query.chunk(0).dictionary.to_pylist()),
-        query=np.concatenate(codes).astype(np.int32, copy=False),
-        doc_ids=table.column(1),
-        numbers=tuple(values_of(table.column(2 + i)) for i in range(len(layout.numbers))),
-        blank_lines=blank_lines,
-    )
+def _block(table: pa.Table) -> _Block | None:
+    """Return the columns of a block; None where a number is not finite."""
+    numbers = [values_of(column) for column in table.columns[2:]]
+    if not all(np.isfinite(column).all() for column in numbers):
+        return None
+    ids: Any = table.column(0).chunk(0) if table.column(0).num_chunks == 1 else table.column(0).combine_chunks()
+    # lines of a query mostly stand together: the first one of each run of lines says all
+    changes = np.flatnonzero(~values_of(pc.equal(ids[1:], ids[:-1]))) + 1
+    starts = np.concatenate([np.zeros(1, np.int64), changes])
+    encoded: Any = ids.take(arrow_of(starts)).dictionary_encode()
+    query = np.repeat(values_of(encoded.indices), np.diff(starts, append=len(ids)))
+    return _Block(encoded.dictionary.to_pylist(), query, table.column(1), numbers)
+
+
+class _Joined:
+    """Blocks one after the other, each let go of once it is added; `rows` is a guess of how many there will be."""
+
+    def __init__(self, layout: Layout, rows: int) -> None:
+        self._codes: dict[str, int] = {}
+        self._query = JoinedNumbers(np.int32, rows)
+        self._numbers = [JoinedNumbers(np.float64, rows) for _ in layout.numbers]
+        self._doc_ids = JoinedTexts()
+
+    def add(self, block: _Block) -> None:
+        codes = np.array([self._codes.setdefault(text, len(self._codes)) for text in block.queries], np.int32)
+        self._query.add(codes[block.query])
+        for column, values in zip(self._numbers, block.numbers, strict=True):
+            column.add(values)
+        for chunk in block.doc_ids.chunks:
+            self._doc_ids.add(chunk)
+
+    def columns(self) -> Columns:
+        doc_ids = pa.chunked_array(self._doc_ids.chunks(), pa.string())
+        numbers = tuple(column.values() for column in self._numbers)
+        return Columns(tuple(self._codes), self._query.values(), doc_ids, numbers, blank_lines=0)
 
 
 def _normalised(data: bytes) -> Iterator[tuple[bytes, bytes]]:

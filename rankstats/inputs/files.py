@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from rankstats.errors import InputError
@@ -23,6 +24,7 @@ from rankstats.tables.judgments import Source
 _SAMPLE_BYTES = 4096
 LARGE = 1 << 20
 """Files of at least this many bytes are mapped instead of copied, and digested while they are parsed."""
+_DIGESTED_AT_ONCE = 1 << 20
 
 Contents = bytes | mmap.mmap
 
@@ -56,7 +58,7 @@ class StoredFile:
         self._hash = hashlib.sha256()
         self._thread: threading.Thread | None = None
         if len(stored) >= LARGE:
-            self._thread = threading.Thread(target=self._hash.update, args=(stored,), daemon=True)
+            self._thread = threading.Thread(target=self._digest, args=(stored,), daemon=True)
             self._thread.start()
         else:
             self._hash.update(stored)
@@ -69,6 +71,13 @@ class StoredFile:
             self._data = self.view if isinstance(self.view, bytes) else bytes(self.view)
         return self._data
 
+    def _digest(self, stored: Contents) -> None:
+        with memoryview(stored) as view:
+            for start in range(0, len(view), _DIGESTED_AT_ONCE):
+                end = start + _DIGESTED_AT_ONCE
+                self._hash.update(view[start:end])
+                _let_go(stored, start, end)
+
     def source(self) -> Source:
         """Return name, digest and size of the stored bytes; waits for the digest."""
         if self._thread is not None:
@@ -80,15 +89,27 @@ class StoredFile:
         return InputError(problem, self.path, line)
 
 
-def arrow_stream(data: Contents) -> pa.BufferReader:
-    """Return a stream over a copy of `data` that Arrow owns.
+def arrow_stream(data: Contents, start: int = 0, end: int | None = None) -> pa.BufferReader:
+    """Return a stream over a copy of ``data[start:end]`` that Arrow owns.
 
     A thread of Arrow may drop the last reference to what it reads while Python ends, and letting go of Python's memory
-    is then fatal.
+    is then fatal. What is copied of a mapped file is let go of, so that a file takes no more memory than its pieces.
     """
-    buffer = pa.allocate_buffer(len(data))
-    memoryview(buffer).cast("B")[:] = data
+    end = len(data) if end is None else end
+    buffer = pa.allocate_buffer(end - start, memory_pool=pa.system_memory_pool())
+    # NumPy copies without holding Python's lock
+    np.copyto(np.frombuffer(buffer, np.uint8), np.frombuffer(data, np.uint8, end - start, start))
+    _let_go(data, start, end)
     return pa.BufferReader(buffer)
+
+
+def _let_go(data: Contents, start: int, end: int) -> None:
+    """Let the system take the memory of whole pages of a mapped file; they are read again when they are needed."""
+    if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+        last = min(end, len(data)) // mmap.PAGESIZE * mmap.PAGESIZE
+        if first < last:
+            data.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 def _read(path: Path, name: str) -> Contents:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 BETTER, WORSE, NOT_SHOWN, EQUIVALENT, TOO_FEW = "better", "worse", "not-shown", "equivalent", "too-few"
 MARKS = {BETTER: "▲", WORSE: "▼", NOT_SHOWN: "●", EQUIVALENT: "◆", TOO_FEW: "○"}
@@ -32,6 +33,8 @@ class Cell:
         A mark before the text (▲ ▼ ● ◆ ○), or empty.
     badge : str
         A word before the text, such as 'highest', or empty.
+    stars : int
+        How many stars the number gets in a paper: 1 for a difference that is shown, more for smaller adjusted p.
     """
 
     text: str
@@ -39,6 +42,7 @@ class Cell:
     tone: str = ""
     mark: str = ""
     badge: str = ""
+    stars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,8 @@ class Table:
     ----------
     key : str
         Unique on the page; the element's id.
-    searchable : bool
-        Whether the script adds sorting and a text filter.
+    sortable : bool
+        Whether the script adds sorting.
     folded : bool
         Whether the table is shown behind its caption (a figure's twin).
     """
@@ -69,7 +73,7 @@ class Table:
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    searchable: bool = False
+    sortable: bool = False
     folded: bool = False
 
 
@@ -105,6 +109,15 @@ class Code:
 
     kind: ClassVar[str] = "code"
     label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """The author's own words in Markdown; a renderer must let nothing of it run or fetch."""
+
+    kind: ClassVar[str] = "prose"
+    key: str
     text: str
 
 
@@ -242,7 +255,28 @@ class Distribution:
     axis_label: str
 
 
-Drawing = Forest | OutcomeBars | Waterfall | Scatter | Distribution
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """Every system against every other, the best mean first.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Names of the systems, short enough for a figure.
+    tones : tuple of tuple of str
+        What the row's system is shown to be against the column's: one of the five tones, empty where they are not
+        compared.
+    texts : tuple of tuple of str
+        Differences, row less column; empty where there is no room for them.
+    """
+
+    shape: ClassVar[str] = "crossed"
+    labels: tuple[str, ...]
+    tones: tuple[tuple[str, ...], ...]
+    texts: tuple[tuple[str, ...], ...] = ()
+
+
+Drawing = Forest | OutcomeBars | Waterfall | Scatter | Distribution | Crossed
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +293,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document in a list: its rank, its grade in dots and words, and where the other system has it."""
+    """A document in a list: its rank, its grade in dots and words, where the other system has it, what it brings."""
 
     rank: str
     doc_id: str
@@ -267,6 +301,8 @@ class Document:
     spoken_grade: str
     move: str
     tone: str = ""
+    title: str = ""
+    contribution: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +315,10 @@ class ResultList:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query at which two systems differ most."""
+    """A query at which two systems differ most; `index` is its place in the report."""
 
     key: str
+    index: int
     query_id: str
     text: str
     baseline: str
@@ -307,7 +344,30 @@ class Examples:
     examples: tuple[Example, ...]
 
 
-Block = Table | Paragraph | Subheading | Terms | Code | Figure | Examples
+@dataclass(frozen=True, slots=True)
+class QueryTable:
+    """The table of all queries.
+
+    Attributes
+    ----------
+    rows : tuple of tuple of Cell
+        The rows that are in the page itself: all of them, or the ends.
+    remark : str
+        Which rows these are, and where the others are; empty where all are there.
+    data : mapping
+        All queries, for the script; see `query_data.query_data`.
+    """
+
+    kind: ClassVar[str] = "queries"
+    key: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    remark: str
+    data: Mapping[str, Any]
+
+
+Block = Table | Paragraph | Subheading | Terms | Code | Prose | Figure | Examples | QueryTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,12 +435,13 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The whole page."""
+    """The whole page; `summaries` sum up more comparisons than a first screen holds."""
 
     title: str
     facts: tuple[str, ...]
     decision: Statement | None
     rules: Table | None
+    summaries: tuple[Statement, ...]
     statements: tuple[Statement, ...]
     more_statements: str
     where: Where | None

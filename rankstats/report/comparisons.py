@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rankstats import wording
@@ -24,28 +25,30 @@ from rankstats.report.blocks import (
     Subheading,
     Table,
 )
+from rankstats.report.choice import ROWS_DRAWN, Chosen, chosen, first_of, leading_pairs, listed
 from rankstats.report.rows import difference_cells, difference_columns, forest_row, p_of, share_text, tests_line
 from rankstats.report.source import Pair, Row, Segment, Source, pair_label
 from rankstats.report.texts import label, sentence_list, shown
+from rankstats.report.trust import mixes
 from rankstats.report.verdict import heterogeneity_words, segment_rows
 
 FIGURES_SHOWN = 8
+SORTED_FROM = 9
+"""Rows from which a reader wants to order a table."""
 PAIRS_SHOWN = 24
-SYSTEMS_CROSSED = 24
-"""Pairs beyond this number are in tables only."""
-ROWS_DRAWN = 40
+"""Comparisons beyond this number have no part of their own."""
 
 
 def pairwise(source: Source) -> Section:
-    """Return section 4: a forest of all pairs on each primary measure, and a table over all measures."""
+    """Return section 4: a forest of the pairs on each primary measure, and a table over all measures."""
     blocks: list[Block] = []
     for i, measure in enumerate(source.primary, 1):
-        rows = [row for _, row in source.planned_pairs(measure)]
-        if rows:
-            blocks.append(_pairs_figure(source, measure, rows, f"pairs-{i}"))
-            blocks.append(Paragraph(tests_line(source, rows), small=True))
+        picked = chosen(source, measure)
+        if picked.rows:
+            blocks.append(_pairs_figure(source, measure, picked, f"pairs-{i}"))
+            blocks.append(Paragraph(f"{picked.remark} {tests_line(source, picked.rows)}".strip(), small=True))
     others = [m for m in source.outcome_measures if m not in source.primary]
-    rest = [row for m in others for _, row in source.planned_pairs(m)]
+    rest, remark = listed(source, others)
     if rest:
         heads, against = _pair_heads(rest)
         body = tuple(
@@ -53,12 +56,25 @@ def pairwise(source: Source) -> Section:
             for r in rest
         )
         columns = difference_columns(("measure", *heads), rest)
-        blocks.append(Table("pairs-other", f"The other measures{against}", columns, body))
-        blocks.append(Paragraph(tests_line(source, rest), small=True))
+        blocks.append(
+            Table(
+                "pairs-other",
+                f"The other measures{against}",
+                columns,
+                body,
+                sortable=_many(rest),
+                folded=len(rest) > ROWS_DRAWN,
+            )
+        )
+        blocks.append(Paragraph(f"{remark} {tests_line(source, rest)}".strip(), small=True))
     return Section("pairwise", "Every comparison", tuple(blocks))
 
 
-def _pair_heads(rows: list[Row]) -> tuple[tuple[str, ...], str]:
+def _many(rows: Sequence[Row]) -> bool:
+    return len(rows) >= SORTED_FROM
+
+
+def _pair_heads(rows: Sequence[Row]) -> tuple[tuple[str, ...], str]:
     """Return the heading columns that name a pair, and what the caption adds: one baseline is named once."""
     baselines = {row["baseline"] for row in rows}
     if len(baselines) > 1:
@@ -70,21 +86,26 @@ def _pair_names(row: Row, heads: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(row[head] for head in heads)
 
 
-def _pairs_figure(source: Source, measure: str, rows: list[Row], key: str) -> Figure:
+def _pairs_figure(source: Source, measure: str, picked: Chosen, key: str) -> Figure:
+    """Draw the chosen rows; the table holds all of them where they are few enough to be read."""
+    rows, _ = listed(source, [measure])
     one_baseline = len({row["baseline"] for row in rows}) == 1
-    drawn = tuple(
-        forest_row(source, r, r["system"] if one_baseline else f"{r['system']} − {r['baseline']}") for r in rows
-    )[:ROWS_DRAWN]
+    drawn = [
+        forest_row(source, r, r["system"] if one_baseline else f"{r['system']} − {r['baseline']}") for r in picked.rows
+    ]
+    if picked.words and one_baseline:
+        # a little space where the middle is left out
+        drawn[len(drawn) // 2] = replace(drawn[len(drawn) // 2], first=True)
     margin = next((row["margin"] for row in rows if row["margin"] is not None), None)
     name = source.measure_label(measure)
     heads, against = _pair_heads(rows)
-    forest = _forest(source, measure, drawn, margin=margin)
+    forest = _forest(source, measure, tuple(drawn), margin=margin)
     body = tuple(difference_cells(source, r, _pair_names(r, heads), rows) for r in rows)
     table = Table(
         f"{key}-table", f"Differences in {name}{against}", difference_columns(heads, rows), body,
-        folded=True,
+        sortable=_many(rows), folded=True,
     )  # fmt: skip
-    return Figure(key, f"Differences in {name}{against}", _told(drawn, forest), forest, table)
+    return Figure(key, f"Differences in {name}{against}", _told(tuple(drawn), forest), forest, table)
 
 
 def _forest(
@@ -111,43 +132,13 @@ def _told(rows: tuple[ForestRow, ...], forest: Forest) -> str:
     return f"Zero is a vertical line; better is to the {side}. " + "; ".join(row.spoken for row in rows) + "."
 
 
-def matrix(source: Source) -> Section:
-    """Return section 9: every system against every other, where all pairs are compared."""
-    measure = source.primary[0]
-    found = dict(source.planned_pairs(measure))
-    if not 3 <= len(source.systems) <= SYSTEMS_CROSSED or len({pair[0] for pair in found}) < 2:
-        return Section("matrix", "Systems against each other", ())
-    columns = (Column("system", number=False), *(Column(f"− {label(s, 24)}") for s in source.systems))
-    rows = tuple(
-        (Cell(shown(s, 60)), *(_matrix_cell(source, found, s, other) for other in source.systems))
-        for s in source.systems
-    )
-    caption = f"Difference in {source.measure_label(measure)}: the row's system less the column's, with adjusted p"
-    return Section("matrix", "Systems against each other", (Table("matrix-table", caption, columns, rows),))
-
-
-def _matrix_cell(source: Source, found: dict[Pair, Row], system: str, other: str) -> Cell:
-    forward, backward = found.get((other, system)), found.get((system, other))
-    row = forward or backward
-    if row is None:
-        return Cell("·" if system == other else wording.UNDEFINED, tone="quiet")
-    tone = source.tone(row)
-    value = row["difference"]
-    if forward is None:
-        value = None if value is None else -value
-        tone = {"better": "worse", "worse": "better"}.get(tone, tone)
-    note = f"{wording.p_statement(p_of(row))} · {WORDS[tone]}"
-    return Cell(source.signed(row["measure"], value), note=note, tone=tone, mark=MARKS[tone])
-
-
 def segments(source: Source) -> Section:
     """Return section 5: for each pair, the primary measure by segment, then all measures as a table."""
     if not source.segments:
         return Section("segments", "Where it wins and loses", ())
     blocks: list[Block] = []
     measure = source.primary[0]
-    everything = list(source.planned_pairs(measure))
-    found = dict(everything[:PAIRS_SHOWN])
+    found = dict(leading_pairs(source, measure)[:PAIRS_SHOWN])
     # One scale for all pairs, so that two figures can be compared.
     lists = {pair: tuple(segment_rows(source, measure, pair)) for pair in found}
     axis = difference_axis([*(rows[0] for rows in lists.values()), *(r for rows in lists.values() for r in rows[1:])])
@@ -157,22 +148,23 @@ def segments(source: Source) -> Section:
         row for pair in found for s in source.segments
         if (row := source.planned(measure, pair, (s["attribute"], s["value"]))) is not None
     ]  # fmt: skip
-    if len(everything) > PAIRS_SHOWN:
-        remark = f"The first {PAIRS_SHOWN} of {len(everything)} comparisons; report.json has all of them."
-        blocks.append(Paragraph(remark, small=True))
+    left_out = first_of(len(found), len(list(source.planned_pairs(measure))), "report.json")
+    if left_out:
+        blocks.append(Paragraph(left_out, small=True))
     if segment_planned:
         blocks.append(Paragraph(tests_line(source, segment_planned), small=True))
     if any(s["share"] is not None for s in source.segments):
         blocks.append(Paragraph(_share_line(source), small=True))
+    blocks += mixes(source)
     return Section("segments", "Where it wins and loses", tuple(blocks))
 
 
 def _share_line(source: Source) -> str:
-    words = {"traffic": "traffic (all rows of the query table)", "weight": "weight", "queries": "queries"}
+    words = {"traffic": "traffic (all rows of the query table)"}
     by_kind: dict[str, list[str]] = {}
     for segment in source.segments:
         name = source.attributes[segment["attribute"]]
-        names = by_kind.setdefault(words[segment["share_of"]], [])
+        names = by_kind.setdefault(words.get(str(segment["share_of"]), str(segment["share_of"])), [])
         if name not in names:
             names.append(name)
     return "Share: " + "; ".join(f"of the {kind} for {sentence_list(names)}" for kind, names in by_kind.items()) + "."
@@ -235,35 +227,39 @@ def _outcome_cell(source: Source, row: Row | None) -> Cell:
         return Cell(wording.UNDEFINED)
     tone = source.tone(row)
     note = WORDS[tone] if tone == TOO_FEW else f"{wording.p_statement(p_of(row))} · {WORDS[tone]}"
-    return Cell(source.signed(row["measure"], row["difference"]), note=note, tone=tone, mark=MARKS[tone])
+    size = source.signed(row["measure"], row["difference"])
+    return Cell(size, note=note, tone=tone, mark=MARKS[tone], stars=source.stars(row))
 
 
 def outcomes(source: Source) -> Section:
     """Return section 6: how many queries are better, equal and worse, for each pair and measure."""
     blocks: list[Block] = []
     for i, measure in enumerate(source.primary, 1):
-        rows = [(pair, row) for pair, row in source.planned_pairs(measure) if row["wins"] is not None]
-        if rows:
-            blocks.append(_outcome_figure(source, measure, rows, f"outcomes-{i}"))
-    rest = [
-        (pair, row)
-        for m in source.outcome_measures
-        if m not in source.primary
-        for pair, row in source.planned_pairs(m)
-        if row["wins"] is not None
-    ]
-    if rest:
-        blocks.append(_outcome_table(source, rest, "outcomes-other", "Better, equal and worse on the other measures"))
+        picked = chosen(source, measure)
+        if _counted(picked.rows):
+            blocks.append(_outcome_figure(source, measure, picked, f"outcomes-{i}"))
+            blocks += [Paragraph(picked.remark, small=True)] if picked.remark else []
+    rest, remark = listed(source, [m for m in source.outcome_measures if m not in source.primary])
+    if _counted(rest):
+        caption = "Better, equal and worse on the other measures"
+        table = _outcome_table(source, _counted(rest), "outcomes-other", caption)
+        blocks.append(replace(table, folded=len(rest) > ROWS_DRAWN))
+        blocks += [Paragraph(remark, small=True)] if remark else []
     return Section("outcomes", "Better, equal and worse queries" if source.unit[0] == "query" else "Outcomes",
                    tuple(blocks))  # fmt: skip
 
 
-def _outcome_figure(source: Source, measure: str, rows: list[tuple[Pair, Row]], key: str) -> Figure:
+def _counted(rows: Sequence[Row]) -> list[tuple[Pair, Row]]:
+    return [((row["baseline"], row["system"]), row) for row in rows if row["wins"] is not None]
+
+
+def _outcome_figure(source: Source, measure: str, picked: Chosen, key: str) -> Figure:
+    rows = _counted(listed(source, [measure])[0])
     one_baseline = len({pair[0] for pair, _ in rows}) == 1
     bars = tuple(
         OutcomeBar(label(pair[1] if one_baseline else f"{pair[1]} − {pair[0]}"), r["wins"], r["ties"], r["losses"])
-        for pair, r in rows
-    )[:ROWS_DRAWN]
+        for pair, r in _counted(picked.rows)
+    )
     title = f"{source.unit[1].capitalize()} better, equal and worse on {source.measure_label(measure)}"
     title += f" against {label(rows[0][0][0])}" if one_baseline else ""
     told = "; ".join(f"{b.label}: {b.better:,} better, {b.equal:,} equal, {b.worse:,} worse" for b in bars)

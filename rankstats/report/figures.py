@@ -10,41 +10,36 @@ import math
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
-from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from rankstats.report import blocks
 from rankstats.report.axis import plain_ticks
-from rankstats.report.svg import PIXELS_PER_INCH, SETTINGS, inline_svg
-from rankstats.report.texts import label, width
+from rankstats.report.figures_canvas import (
+    BAND,
+    BLUE,
+    CHARACTER,
+    COLOURS,
+    HAIR,
+    INK,
+    QUIET,
+    ROW,
+    SHAPES,
+    VERMILION,
+    VERMILION_TEXT,
+    WIDTH,
+    make_canvas,
+    set_ticks,
+)
+from rankstats.report.figures_crossed import crossed
+from rankstats.report.figures_queries import scatter, waterfall
+from rankstats.report.svg import SETTINGS, inline_svg
+from rankstats.report.texts import width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
-BLUE, VERMILION, GREY = "#0072b2", "#d55e00", "#767676"
-INK, QUIET, HAIR, BAND = "#1a1a1a", "#595959", "#c8c8c8", "#ececec"
-COLOURS = {
-    blocks.BETTER: BLUE,
-    blocks.WORSE: VERMILION,
-    blocks.NOT_SHOWN: GREY,
-    blocks.EQUIVALENT: GREY,
-    blocks.TOO_FEW: GREY,
-}
-SHAPES = {
-    blocks.BETTER: "^",
-    blocks.WORSE: "v",
-    blocks.NOT_SHOWN: "o",
-    blocks.EQUIVALENT: "D",
-    blocks.TOO_FEW: "o",
-}
-
-WIDTH = 1040
-ROW = 28
-CHARACTER = 7.2
-"""Width of an average character at the size of the figures' text."""
-RASTERISED_FROM = 500
 GUIDED_FROM = 8
 """Forests of more rows get hairlines that lead the eye from label to mark."""
 
@@ -52,42 +47,23 @@ GUIDED_FROM = 8
 def figure_svg(figure: blocks.Figure) -> str:
     """Return a figure of the page model as one accessible ``<svg>`` element, the same bytes every time."""
     with mpl.rc_context(SETTINGS):
-        drawing = figure.drawing
-        if isinstance(drawing, blocks.Forest):
-            canvas = _forest(drawing)
-        elif isinstance(drawing, blocks.OutcomeBars):
-            canvas = _outcomes(drawing)
-        elif isinstance(drawing, blocks.Waterfall):
-            canvas = _waterfall(drawing)
-        elif isinstance(drawing, blocks.Scatter):
-            canvas = _scatter(drawing)
-        else:
-            canvas = _distribution(drawing)
+        canvas = draw(figure.drawing)
     return inline_svg(canvas, figure.key, figure.title, figure.description)
 
 
-def _canvas(
-    height: float, left: float, right: float, *, top: float, bottom: float, across: float = WIDTH
-) -> tuple[Canvas, Axes]:
-    """Return a canvas of `across` × `height` pixels with axes inside the given margins, without a frame."""
-    canvas = Canvas(figsize=(across / PIXELS_PER_INCH, height / PIXELS_PER_INCH), dpi=PIXELS_PER_INCH)
-    box = (left / across, bottom / height, (across - left - right) / across, (height - top - bottom) / height)
-    axes = canvas.add_axes(box)
-    axes.patch.set_visible(False)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(HAIR)
-    axes.spines["bottom"].set_linewidth(1)
-    axes.tick_params(colors=QUIET, labelcolor=QUIET, length=4, width=1, color=HAIR, labelsize=12)
-    axes.xaxis.label.set_color(QUIET)
-    axes.xaxis.label.set_fontsize(12)
-    return canvas, axes
-
-
-def _ticks(axes: Axes, ticks: Sequence[tuple[float, str]], side: str = "x") -> None:
-    axis = axes.xaxis if side == "x" else axes.yaxis
-    axis.set_major_locator(FixedLocator([value for value, _ in ticks]))
-    axis.set_major_formatter(FixedFormatter([text for _, text in ticks]))
+def draw(drawing: blocks.Drawing) -> Canvas:
+    """Return a drawing of the page model on a canvas of its own; call it under the settings of `svg`."""
+    if isinstance(drawing, blocks.Forest):
+        return _forest(drawing)
+    if isinstance(drawing, blocks.OutcomeBars):
+        return _outcomes(drawing)
+    if isinstance(drawing, blocks.Waterfall):
+        return waterfall(drawing)
+    if isinstance(drawing, blocks.Scatter):
+        return scatter(drawing)
+    if isinstance(drawing, blocks.Crossed):
+        return crossed(drawing)
+    return _distribution(drawing)
 
 
 # ── forest ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -102,7 +78,7 @@ def _forest(drawing: blocks.Forest) -> Canvas:
     gaps = [0.35 if row.first else 0.0 for row in rows]
     positions = [i + sum(gaps[: i + 1]) for i in range(len(rows))]
     height = 30 + ROW * (positions[-1] + 1) + 46
-    canvas, axes = _canvas(height, left, sum(widths) + 10, top=30, bottom=46)
+    canvas, axes = make_canvas(height, left, sum(widths) + 10, top=30, bottom=46)
     axes.set_ylim(positions[-1] + 0.5, -0.5)
     _forest_axes(axes, drawing)
     for y in positions if len(rows) > GUIDED_FROM else ():
@@ -120,7 +96,7 @@ def _forest_axes(axes: Axes, drawing: blocks.Forest) -> None:
     """Set the axis of differences and draw what all rows share: zero, the margin, the overall effect."""
     axes.set_xlim(drawing.axis.low, drawing.axis.high)
     axes.yaxis.set_visible(False)
-    _ticks(axes, drawing.axis.ticks)
+    set_ticks(axes, drawing.axis.ticks)
     _sides(axes, drawing)
     if drawing.margin:
         axes.axvspan(-drawing.margin, drawing.margin, color=BAND, linewidth=0, zorder=0)
@@ -153,10 +129,6 @@ def _right(
 
 def _text_colour(tone: str) -> str:
     return {blocks.BETTER: BLUE, blocks.WORSE: VERMILION_TEXT}.get(tone, INK)
-
-
-VERMILION_TEXT = "#b34a00"
-"""Vermilion as text: dark enough to be read on white."""
 
 
 def _y(axes: Axes, position: float) -> float:
@@ -219,7 +191,7 @@ def _outcomes(drawing: blocks.OutcomeBars) -> Canvas:
     rows = drawing.rows
     left = min(330.0, 24 + CHARACTER * max(width(row.label) for row in rows))
     height = 34 + (ROW + 6) * len(rows) + 8
-    canvas, axes = _canvas(height, left, 10, top=34, bottom=8)
+    canvas, axes = make_canvas(height, left, 10, top=34, bottom=8)
     axes.spines["bottom"].set_visible(False)
     axes.xaxis.set_visible(False)
     axes.yaxis.set_visible(False)
@@ -249,81 +221,11 @@ def _bar(axes: Axes, position: int, row: blocks.OutcomeBar) -> None:
         start += share
 
 
-# ── per query ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _thinned(values: Sequence[float]) -> list[float]:
-    """Keep at most `RASTERISED_FROM` order statistics, both ends included."""
-    n = len(values)
-    if n <= RASTERISED_FROM:
-        return list(values)
-    return [values[round(i * (n - 1) / (RASTERISED_FROM - 1))] for i in range(RASTERISED_FROM)]
-
-
-def _waterfall(drawing: blocks.Waterfall) -> Canvas:
-    values = _thinned(drawing.differences)
-    canvas, axes = _canvas(230, 64, 10, top=12, bottom=34)
-    low, high = min(0.0, *values), max(0.0, *values)
-    pad = 0.05 * ((high - low) or 1.0)
-    axes.set_xlim(0, len(values))
-    axes.set_ylim(low - pad, high + pad)
-    ticks = [(v, text if text == "0" or v < 0 else f"+{text}") for v, text in plain_ticks(low - pad, high + pad, 4)]
-    _ticks(axes, ticks, "y")
-    edges = [float(i) for i in range(len(values) + 1)]
-    good, bad = (BLUE, VERMILION) if drawing.higher_is_better else (VERMILION, BLUE)
-    axes.stairs([max(v, 0.0) for v in values], edges, fill=True, color=good, linewidth=0)
-    axes.stairs([min(v, 0.0) for v in values], edges, fill=True, color=bad, linewidth=0)
-    axes.axhline(0, color=INK, linewidth=1)
-    axes.xaxis.set_major_locator(FixedLocator([]))
-    axes.set_xlabel(f"{len(drawing.differences):,} queries, the largest difference first", labelpad=8)
-    above, below = ("▲ better", "worse ▼") if drawing.higher_is_better else ("▼ worse", "better ▲")
-    axes.text(0.06 * len(values), high - pad, above, color=_side_ink(good), va="top")
-    axes.text(0.94 * len(values), low + pad, below, color=_side_ink(bad), ha="right", va="bottom")
-    return canvas
-
-
-def _side_ink(colour: str) -> str:
-    return VERMILION_TEXT if colour == VERMILION else colour
-
-
-def _scatter(drawing: blocks.Scatter) -> Canvas:
-    everything = (*drawing.x, *drawing.y)
-    low, high = min(everything), max(everything)
-    pad = 0.03 * ((high - low) or 1.0)
-    side = 380.0
-    canvas, axes = _canvas(side + 62, 64, 16, top=12, bottom=50, across=64 + side + 16)
-    limits = (low - pad, high + pad)
-    axes.set_xlim(*limits)
-    axes.set_ylim(*limits)
-    axes.spines["left"].set_visible(True)
-    axes.spines["left"].set_color(HAIR)
-    ticks = plain_ticks(low, high)
-    _ticks(axes, ticks)
-    _ticks(axes, ticks, "y")
-    axes.plot(limits, limits, color=INK, linewidth=1)
-    groups: dict[str, list[tuple[float, float]]] = {BLUE: [], VERMILION: [], GREY: []}
-    for x, y in zip(drawing.x, drawing.y, strict=True):
-        colour = GREY if x == y else BLUE if (y > x) == drawing.higher_is_better else VERMILION
-        groups[colour].append((x, y))
-    raster = len(drawing.x) > RASTERISED_FROM
-    for (colour, points), shape in zip(groups.items(), ("^", "v", "o"), strict=True):
-        if points:
-            axes.plot(
-                [x for x, _ in points], [y for _, y in points], marker=shape, markersize=5, linestyle="none",
-                color=colour, markeredgewidth=0, alpha=0.6, rasterized=raster,
-            )  # fmt: skip
-    better = (drawing.y_label, drawing.x_label) if drawing.higher_is_better else (drawing.x_label, drawing.y_label)
-    corners = ((0.02, 0.98, better[0], "left", "top"), (0.98, 0.02, better[1], "right", "bottom"))
-    for x, y, name, across, down in corners:
-        text = f"{label(name, 24)} better"
-        axes.text(x, y, text, transform=axes.transAxes, ha=across, va=down, color=QUIET, fontsize=12)
-    axes.set_xlabel(label(drawing.x_label), labelpad=6)
-    axes.set_ylabel(label(drawing.y_label), labelpad=8, color=QUIET, fontsize=12)
-    return canvas
+# ── resampling ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _distribution(drawing: blocks.Distribution) -> Canvas:
-    canvas, axes = _canvas(210, 36, 36, top=14, bottom=46)
+    canvas, axes = make_canvas(210, 36, 36, top=14, bottom=46)
     top = max(drawing.counts)
     low, high = min(drawing.edges[0], 0.0), max(drawing.edges[-1], 0.0)
     pad = 0.04 * (high - low)
@@ -331,7 +233,7 @@ def _distribution(drawing: blocks.Distribution) -> Canvas:
     axes.set_ylim(-0.16 * top, 1.12 * top)
     axes.yaxis.set_visible(False)
     ticks = [(v, t if t == "0" or v < 0 else f"+{t}") for v, t in plain_ticks(low - pad, high + pad, 6)]
-    _ticks(axes, ticks)
+    set_ticks(axes, ticks)
     axes.stairs(drawing.counts, drawing.edges, fill=True, color=HAIR, linewidth=0)
     axes.axvline(0, color=INK, linewidth=1)
     colour = COLOURS[drawing.tone]

@@ -36,7 +36,8 @@ def health(source: Source) -> Section:
     if facts:
         columns = (Column("count of", number=False), Column("number"), Column("consequence", number=False))
         counted = tuple(tuple(Cell(text) for text in fact) for fact in facts)
-        blocks.append(Table("counts", f"{source.unit[1].capitalize()} and judgments", columns, counted))
+        caption = "Units" if source.report["experiment"] else f"{source.unit[1].capitalize()} and judgments"
+        blocks.append(Table("counts", caption, columns, counted))
     by_system = _system_table(source)
     if by_system:
         blocks.append(by_system)

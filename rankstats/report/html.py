@@ -6,6 +6,8 @@ import base64
 import functools
 import hashlib
 import importlib.resources
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,11 @@ from markupsafe import Markup
 from rankstats.report import blocks
 from rankstats.report.model import page_model
 from rankstats.report.strips import strip, ticks
+from rankstats.report.texts import showable
 
-PAGE, STYLE, SCRIPT = "page.html.j2", "style.css", "script.js"
+PAGE, STYLE = "page.html.j2", "style.css"
+SCRIPTS = ("queries.js", "script.js")
+_RISKY = re.compile("[<>&\u2028\u2029]")
 
 
 def render_html(report: Mapping[str, Any]) -> str:
@@ -38,10 +43,14 @@ def render_html(report: Mapping[str, Any]) -> str:
     RankstatsError
         If the mapping is not a report of a known version.
     """
-    page = page_model(report)
-    style, script = template_text(STYLE), template_text(SCRIPT)
+    return page_html(page_model(report))
+
+
+def page_html(page: blocks.Page) -> str:
+    """Return a page of the model as HTML; see `render_html`."""
+    style, script = template_text(STYLE), "".join(map(template_text, SCRIPTS))
     return (
-        _environment()
+        environment()
         .get_template(PAGE)
         .render(
             page=page,
@@ -70,23 +79,48 @@ def template_text(name: str) -> str:
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Return the environment of all templates: everything is escaped, nothing may be undefined."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(template_text),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_finalized,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
     )
-    environment.globals |= {"strip": strip, "ticks": ticks, "figure_svg": _figure_svg}
+    environment.globals |= {
+        "strip": strip,
+        "ticks": ticks,
+        "figure_svg": _figure_svg,
+        "data_text": _data_text,
+        "prose_html": _prose_html,
+    }
     return environment
+
+
+def _finalized(value: Any) -> Any:
+    """Let no character through that no font shows, should a section have missed one."""
+    return value if isinstance(value, Markup) else showable(value)
 
 
 def _figure_svg(figure: blocks.Figure) -> Markup:
     from rankstats.report.figures import figure_svg  # noqa: PLC0415  matplotlib is slow to load, not all pages draw
 
     return Markup(figure_svg(figure))
+
+
+def _data_text(data: Mapping[str, Any]) -> Markup:
+    """Return data as JSON that no parser of HTML takes for markup."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(_RISKY.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
+
+
+def _prose_html(text: str) -> Markup:
+    from rankstats.report.prose import prose_html  # noqa: PLC0415  few reports have notes
+
+    return Markup(prose_html(text))
 
 
 def _policy(style: str, script: str) -> str:

@@ -30,9 +30,15 @@ def render_markdown(report: Mapping[str, Any]) -> str:
         Title, verdicts, warnings, the strip, scoreboard and differences; what does not fit is named, never cut off
         in the middle of a table.
     """
-    page = page_model(report)
+    return page_markdown(page_model(report))
+
+
+def page_markdown(page: Page) -> str:
+    """Return a page of the model as Markdown; see `render_markdown`."""
     parts = [f"# {escaped(page.title)}", escaped(" · ".join(page.facts))]
     parts += _answers(page)
+    if any(section.key == "notes" for section in page.sections):
+        parts.append("The author's notes are in report.html.")
     return _fitted(parts, _tables(page))
 
 
@@ -51,7 +57,7 @@ def _answers(page: Page) -> list[str]:
     parts = [] if page.decision is None else [f"**{escaped(page.decision.headline)}**"]
     if page.rules is not None:
         parts.append(_table(page.rules))
-    parts += [_statement(said) for said in page.statements]
+    parts += [_statement(said) for said in (*page.summaries, *page.statements)]
     if page.more_statements:
         parts.append(escaped(page.more_statements))
     if page.notices:

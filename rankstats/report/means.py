@@ -4,40 +4,98 @@ from __future__ import annotations
 
 from rankstats import wording
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
-from rankstats.report.rows import difference_cells, difference_columns, tests_line
+from rankstats.report.choice import ROWS_DRAWN, listed
+from rankstats.report.rows import CORRECTION_NAMES, difference_cells, difference_columns, tests_line
 from rankstats.report.source import Row, Source, level
 from rankstats.report.texts import shown
+from rankstats.report.trust import totals
+
+ORDERED_FROM = 9
+"""With so many systems the table is ordered by the mean; a reader finds fewer by name."""
 
 
 def scoreboard(source: Source) -> Section:
-    """Return section 3: systems × measures, means with their intervals."""
-    overall = [row for row in source.report["scores"] if row["segment"] is None]
-    if not overall:
+    """Return section 3: systems × measures, means with their intervals, ranks on the primary measures."""
+    if not source.overall:
         return Section("scoreboard", "Scoreboard", ())
-    by_cell = {(row["system"], row["measure"]): row for row in overall}
-    best = {m: _best(source, m, [row for row in overall if row["measure"] == m]) for m in source.measures}
-    columns = (
-        Column("system", number=False),
-        *(Column(source.measure_label(m), note=_column_note(source, m, overall)) for m in source.measures),
-    )
-    rows = tuple(
-        (
-            Cell(shown(system, 60), note="baseline" if system == source.baseline else ""),
-            *(_mean_cell(source, by_cell.get((system, m)), best[m]) for m in source.measures),
-        )
+    columns: list[Column] = [Column("system", number=False)]
+    cells: dict[str, list[Cell]] = {
+        system: [Cell(shown(system, 60), note="baseline" if system == source.baseline else "")]
         for system in source.systems
+    }
+    for m in source.measures:
+        rows = [row for (_, measure), row in source.overall.items() if measure == m]
+        best = _best(source, m, rows)
+        columns.append(Column(source.measure_label(m), note=_column_note(source, m, rows)))
+        for system, line in cells.items():
+            line.append(_mean_cell(source, source.overall.get((system, m)), best))
+        ranked = [row for (measure, _), row in source.ranks.items() if measure == m]
+        if ranked:
+            columns.append(Column("rank", note=_rank_note(ranked)))
+            for system, line in cells.items():
+                line.append(_rank_cell(source.ranks.get((m, system))))
+    order, by_mean = order_of_systems(source)
+    table = Table(
+        "means",
+        _caption(source, by_mean=by_mean),
+        tuple(columns),
+        tuple(tuple(cells[s]) for s in order),
+        sortable=by_mean,
     )
-    interval = next((row["interval"] for row in overall if row["interval"]), None)
+    remark = (
+        "The intervals are each system's own. Whether two systems differ is read from their difference, "
+        f"{'query by query, ' if source.unit[0] == 'query' else ''}not from two intervals that overlap."
+    )
+    blocks: list[Block] = [table, Paragraph(f"{remark}{_rank_words(source)}", small=True), *totals(source)]
+    return Section("scoreboard", "Scoreboard", tuple(blocks))
+
+
+def order_of_systems(source: Source) -> tuple[tuple[str, ...], bool]:
+    """Return the systems in the order of the scoreboard, and whether that is the order of their means."""
+    by_mean = len(source.systems) >= ORDERED_FROM
+    return (source.by_mean(source.primary[0]) if by_mean else source.systems), by_mean
+
+
+def _caption(source: Source, *, by_mean: bool) -> str:
+    interval = next((row["interval"] for row in source.overall.values() if row["interval"]), None)
     caption = "Means over queries" if source.unit[0] == "query" else "Means over units"
     if source.planned_weighting is not None:
         caption = f"Means weighted by {shown(source.planned_weighting, 40)}"
     caption += f", with the {level(interval)} of each" if interval else ""
-    remark = (
-        "The intervals are each system's own. Whether two systems differ is read from their difference, "
-        "query by query, not from two intervals that overlap."
-    )
-    table = Table("means", caption, columns, rows)
-    return Section("scoreboard", "Scoreboard", (table, Paragraph(remark, small=True)))
+    return f"{caption}, the best {source.measure_label(source.primary[0])} first" if by_mean else caption
+
+
+def _rank_note(rows: list[Row]) -> str:
+    known = next((row for row in rows if row["low"] is not None), None)
+    return "" if known is None else level(known)
+
+
+def _rank_cell(row: Row | None) -> Cell:
+    """Return '2 (1–3)', and in words whether the system may be the best."""
+    if row is None:
+        return Cell(wording.UNDEFINED)
+    text = f"{row['rank']:,}"
+    if row["low"] is not None and row["high"] is not None:
+        text += f" ({row['low']:,}–{row['high']:,})"
+    return Cell(text, note="may be the best" if row["may_be_best"] else "")
+
+
+def _rank_words(source: Source) -> str:
+    """Explain rank intervals and candidates, with the correction that they rest on."""
+    rows = list(source.ranks.values())
+    if not rows:
+        return ""
+    words = ""
+    known = next((row for row in rows if row["low"] is not None), None)
+    if known is not None:
+        named = CORRECTION_NAMES.get(known["correction"] or "", shown(known["correction"] or "", 60))
+        words = (
+            f" In brackets the ranks that a system may have, by the comparisons of all pairs"
+            f"{f' ({named})' if named else ''}: all true ranks of a measure lie inside together, at the level given."
+        )
+    if any(row["may_be_best"] is not None for row in rows):
+        words += " “May be the best”: that no other system has a better true mean is not ruled out at that level."
+    return words or " Ranks are those of the means; there are too few queries to say how certain they are."
 
 
 def _column_note(source: Source, measure: str, rows: list[Row]) -> str:
@@ -89,29 +147,36 @@ def weighted_means(source: Source) -> list[Block]:
         )
         for row in rows
     )
-    out: list[Block] = [Table("weighted-means", f"Plain means, and means weighted by {named}", columns, cells)]
-    differences = [row for row in source.report["differences"] if row["segment"] is None]
-    if len({row["weighting"] for row in differences}) > 1:
-        heads = ("comparison", "measure", "mean")
-        body = tuple(
-            difference_cells(
-                source,
-                row,
-                (
-                    f"{row['system']} against {row['baseline']}",
-                    source.measure_label(row["measure"]),
-                    "plain" if row["weighting"] is None else "weighted",
-                ),
-                differences,
-            )
-            for row in sorted(differences, key=lambda r: _pair_order(source, r))
+    title = f"Plain means, and means weighted by {named}"
+    out: list[Block] = [Table("weighted-means", title, columns, cells, folded=len(cells) > ROWS_DRAWN)]
+    return out + _both_differences(source, named)
+
+
+def _both_differences(source: Source, named: str) -> list[Block]:
+    """Return the differences with and without weights, one under the other."""
+    if len(source.weightings) < 2:
+        return []
+    claims, remark = listed(source, list(source.measures))
+    rows = [
+        row
+        for claim in claims
+        for weighting in source.weightings
+        if (row := source.difference(claim["measure"], (claim["baseline"], claim["system"]), None, weighting))
+    ]
+    body = tuple(
+        difference_cells(
+            source,
+            row,
+            (
+                f"{row['system']} against {row['baseline']}",
+                source.measure_label(row["measure"]),
+                "plain" if row["weighting"] is None else "weighted",
+            ),
+            rows,
         )
-        heading = difference_columns(heads, differences)
-        out.append(Table("weighted-differences", f"Differences, plain and weighted by {named}", heading, body))
-        out.append(Paragraph(tests_line(source, differences), small=True))
-    return out
-
-
-def _pair_order(source: Source, row: Row) -> tuple[int, int]:
-    measures = list(source.measures)
-    return (measures.index(row["measure"]), source.pairs.index((row["baseline"], row["system"])))
+        for row in rows
+    )
+    heading = difference_columns(("comparison", "measure", "mean"), rows)
+    title = f"Differences, plain and weighted by {named}"
+    table = Table("weighted-differences", title, heading, body, folded=len(body) > ROWS_DRAWN)
+    return [table, Paragraph(f"{remark} {tests_line(source, rows)}".strip(), small=True)]

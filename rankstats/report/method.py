@@ -10,6 +10,8 @@ from rankstats import wording
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.plan import plan_text
 from rankstats.report.blocks import Block, Cell, Code, Column, Paragraph, Section, Subheading, Table, Terms
+from rankstats.report.choice import listed
+from rankstats.report.experiment_sections import GLOSSARY as EXPERIMENT_GLOSSARY
 from rankstats.report.rows import CORRECTION_NAMES, TEST_NAMES
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
@@ -68,10 +70,10 @@ def method(source: Source) -> Section:
     families = _families(source)
     if families:
         blocks.append(families)
-    also = _also(source)
-    blocks += [also] if also else []
+    blocks += _also(source)
     blocks += _reproduction(source.report["reproduction"])
-    blocks += [Subheading("glossary", "Glossary"), Terms(GLOSSARY)]
+    terms = EXPERIMENT_GLOSSARY if source.report["experiment"] else GLOSSARY
+    blocks += [Subheading("glossary", "Glossary"), Terms(terms)]
     return Section("method", "Method and reproduction", tuple(blocks))
 
 
@@ -146,28 +148,27 @@ def _families(source: Source) -> Table | None:
     return Table("families", "Families of comparisons, each corrected within itself", columns, rows)
 
 
-def _also(source: Source) -> Table | None:
+def _also(source: Source) -> list[Block]:
     """Show what other tests and corrections give for the confirmatory claims."""
     rows: list[tuple[Cell, ...]] = []
-    for measure in source.primary:
-        for pair, row in source.planned_pairs(measure):
-            names = f"{shown(pair[1], 60)} against {shown(pair[0], 60)}, {source.measure_label(measure)}"
-            for other in row["also"]:
-                named = TEST_NAMES.get(other["test"], shown(other["test"], 60))
-                rows.append(_also_cells(source, (names, named), measure, other["p_value"], other["interval"]))
-            for other in row["also_adjusted"]:
-                named = CORRECTION_NAMES.get(other["correction"], shown(other["correction"], 60))
-                rows.append(
-                    _also_cells(
-                        source, (names, f"{named} (adjusted)"), measure, other["p_adjusted"], other["adjusted_interval"]
-                    )
-                )
+    claims, remark = listed(source, source.primary)
+    for row in claims:
+        measure = row["measure"]
+        names = f"{shown(row['system'], 60)} against {shown(row['baseline'], 60)}, {source.measure_label(measure)}"
+        for other in row["also"]:
+            named = TEST_NAMES.get(other["test"], shown(other["test"], 60))
+            rows.append(_also_cells(source, (names, named), measure, other["p_value"], other["interval"]))
+        for other in row["also_adjusted"]:
+            named = f"{CORRECTION_NAMES.get(other['correction'], shown(other['correction'], 60))} (adjusted)"
+            found = (other["p_adjusted"], other["adjusted_interval"])
+            rows.append(_also_cells(source, (names, named), measure, *found))
     if not rows:
-        return None
+        return []
     columns = (
         Column("comparison", number=False), Column("procedure", number=False), Column("p"), Column("interval"),
     )  # fmt: skip
-    return Table("also", "Other tests and corrections of the same claims", columns, tuple(rows))
+    table = Table("also", "Other tests and corrections of the same claims", columns, tuple(rows))
+    return [table, Paragraph(remark, small=True)] if remark else [table]
 
 
 def _also_cells(

@@ -8,21 +8,37 @@ from typing import Any
 from rankstats import wording
 from rankstats.report.agreement import agreement
 from rankstats.report.blocks import Page
-from rankstats.report.comparisons import matrix, outcomes, pairwise, segments
+from rankstats.report.comparisons import outcomes, pairwise, segments
+from rankstats.report.crossed import matrix
+from rankstats.report.examples import examples
+from rankstats.report.experiment_sections import experiment
 from rankstats.report.health import health
 from rankstats.report.means import scoreboard
 from rankstats.report.method import method
-from rankstats.report.queries import examples, query_table
+from rankstats.report.prose import notes
+from rankstats.report.queries import query_table
 from rankstats.report.source import Source
 from rankstats.report.spread import distributions, spread
 from rankstats.report.texts import shown
-from rankstats.report.verdict import NOTICES_SHOWN, STATEMENTS_SHOWN, decision, facts, notices, statements, where
+from rankstats.report.verdict import (
+    NOTICES_SHOWN,
+    SINGLED_OUT,
+    STATEMENTS_SHOWN,
+    decision,
+    facts,
+    notices,
+    statements,
+    summaries,
+    where,
+)
 
 SECTIONS = (
+    notes,
     health,
     scoreboard,
     pairwise,
     segments,
+    experiment,
     outcomes,
     spread,
     distributions,
@@ -54,16 +70,18 @@ def page_model(report: Mapping[str, Any]) -> Page:
     """
     source = Source(report)
     decided, rules = decision(source)
-    said = statements(source)
+    summed = summaries(source)
+    said = statements(source)[: SINGLED_OUT if summed else STATEMENTS_SHOWN]
     warned = notices(source)
-    more, unseen = len(said) - STATEMENTS_SHOWN, len(warned) - NOTICES_SHOWN
+    more, unseen = len(report["verdict"]) - len(said), len(warned) - NOTICES_SHOWN
     return Page(
         title=shown(str(report["title"])) or "Comparison",
         facts=facts(source),
         decision=decided,
         rules=rules,
-        statements=said if more <= 0 else said[:STATEMENTS_SHOWN],
-        more_statements="" if more <= 0 else f"{more:,} more under “Every comparison”.",
+        summaries=summed,
+        statements=said,
+        more_statements="" if more <= 0 else f"{wording.count(more, 'more claim')}: see “Every comparison”.",
         where=where(source),
         notices_heading=f"{wording.count(len(warned), 'thing')} to know",
         notices=warned[:NOTICES_SHOWN] if unseen > 0 else warned,

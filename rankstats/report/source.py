@@ -18,6 +18,8 @@ Pair = tuple[str, str]
 Segment = tuple[str, str] | None
 
 SCHEMA_VERSION = "1"
+STAR_LEVELS = (0.01, 0.001)
+"""Adjusted p-values at which a difference that is shown gets a further star."""
 REQUIRED = (
     *("schema_version", "kind", "title", "systems", "measures", "queries", "values", "lists", "scores"),
     *("differences", "families", "distributions", "heterogeneity", "agreement", "audit", "warnings"),
@@ -136,9 +138,10 @@ class Source:
     @cached_property
     def attributes(self) -> dict[str, str]:
         """Segment attributes and their labels, in display order."""
-        named = {row["attribute"]: str(row.get("label") or row["attribute"]) for row in self.report["heterogeneity"]}
+        tested = {row["attribute"]: str(row.get("label") or row["attribute"]) for row in self.report["heterogeneity"]}
+        named = {attribute: shown(text, 80) for attribute, text in tested.items()}
         found = dict.fromkeys(segment["attribute"] for segment in self.segments)
-        return {attribute: named.get(attribute, attribute) for attribute in found}
+        return {attribute: named.get(attribute, shown(attribute, 80)) for attribute in found}
 
     @cached_property
     def outcome_measures(self) -> tuple[str, ...]:
@@ -195,7 +198,8 @@ class Source:
 
     def tone(self, row: Row) -> str:
         """Return what a difference shows: its verdict, or its adjusted p-value and the side of zero."""
-        if row["n"] < SMALLEST_VERDICT_N:
+        # an arm of an experiment needs as many units as a comparison needs queries
+        if min(row["n"], row.get("n_baseline", row["n"]), row.get("n_system", row["n"])) < SMALLEST_VERDICT_N:
             return blocks.TOO_FEW
         if row["id"] in self.outcomes:
             return self.outcomes[row["id"]]
@@ -209,6 +213,39 @@ class Source:
             return blocks.NOT_SHOWN
         higher = self.measures[row["measure"]]["higher_is_better"]
         return blocks.BETTER if (size > 0) == higher else blocks.WORSE
+
+    def stars(self, row: Row) -> int:
+        """Return the stars of a difference in a paper: none where it is not shown, else one, more at .01 and .001."""
+        if self.tone(row) not in {blocks.BETTER, blocks.WORSE}:
+            return 0
+        p = row["p_value"] if row["p_adjusted"] is None else row["p_adjusted"]
+        return 1 + sum(1 for level in STAR_LEVELS if p <= level < self.alpha)
+
+    @cached_property
+    def chosen(self) -> dict[str, Any]:
+        """What is drawn of each measure, kept for the sections that ask again."""
+        return {}
+
+    @cached_property
+    def ranks(self) -> dict[tuple[str, str], Row]:
+        """Where systems stand on the primary measures, by measure and system; empty where that is not known."""
+        return {(row["measure"], row["system"]): row for row in self.report.get("ranks") or ()}
+
+    @cached_property
+    def overall(self) -> dict[tuple[str, str], Row]:
+        """Scores over all queries, by system and measure."""
+        return {(row["system"], row["measure"]): row for row in self.report["scores"] if row["segment"] is None}
+
+    def by_mean(self, measure: str) -> tuple[str, ...]:
+        """Return the systems from the best mean on a measure to the worst; equal ones keep their order."""
+        sign = 1 if self.measures[measure]["higher_is_better"] else -1
+
+        def key(system: str) -> float:
+            row = self.overall.get((system, measure))
+            mean = None if row is None else self.lead_mean(row)
+            return math.inf if mean is None else -sign * mean
+
+        return tuple(sorted(self.systems, key=key))
 
     def heterogeneity(self, measure: str, pair: Pair) -> tuple[Row, ...]:
         """Return the tests of heterogeneity of a measure and a pair: those with the claims' weights, else the plain."""
@@ -243,12 +280,12 @@ class Source:
 
     @cached_property
     def _decimals(self) -> dict[str, int]:
-        found: dict[str, int] = {}
+        """The middle of what the differences over all queries support: one tiny standard error does not rule a page."""
+        found: dict[str, list[int]] = {}
         for row in self.report["differences"]:
             if row["segment"] is None:
-                decimals = wording.decimals_for(row.get("standard_error"))
-                found[row["measure"]] = max(found.get(row["measure"], 0), decimals)
-        return found
+                found.setdefault(row["measure"], []).append(wording.decimals_for(row.get("standard_error")))
+        return {measure: sorted(decimals)[len(decimals) // 2] for measure, decimals in found.items()}
 
     def decimals(self, measure: str) -> int:
         """Return the decimals of a measure, one number for the whole page so that columns align."""

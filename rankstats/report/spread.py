@@ -5,10 +5,23 @@ from __future__ import annotations
 from itertools import pairwise
 
 from rankstats import wording
-from rankstats.report.blocks import Block, Cell, Column, Distribution, Figure, Scatter, Section, Table, Waterfall
-from rankstats.report.queries import differences_of
+from rankstats.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Distribution,
+    Figure,
+    Paragraph,
+    Scatter,
+    Section,
+    Table,
+    Waterfall,
+)
+from rankstats.report.choice import first_of, leading_pairs
+from rankstats.report.examples import differences_of
 from rankstats.report.source import Pair, Row, Source, ends, level, pair_label
 from rankstats.report.texts import label
+from rankstats.report.trust import carriers
 
 PAIRS_SHOWN = 3
 TENTHS = tuple(i / 10 for i in range(11))
@@ -18,11 +31,15 @@ def spread(source: Source) -> Section:
     """Return section 7: the sorted differences of each pair and its scatter."""
     measure = source.primary[0]
     blocks: list[Block] = []
-    for i, (pair, _) in enumerate(source.planned_pairs(measure), 1):
+    drawn = leading_pairs(source, measure)[:PAIRS_SHOWN]
+    for i, (pair, _) in enumerate(drawn, 1):
         found = differences_of(source, measure, pair)
-        if i <= PAIRS_SHOWN and len(found) > 1:
+        if len(found) > 1:
             blocks += [_waterfall(source, measure, pair, found, i), _scatter(source, measure, pair, found, i)]
-    return Section("spread", "Is the mean carried by a few queries?", tuple(blocks))
+    left_out = first_of(len(drawn), len(list(source.planned_pairs(measure))), "per_query.csv")
+    if blocks and left_out:
+        blocks.append(Paragraph(left_out, small=True))
+    return Section("spread", "Is the mean carried by a few queries?", tuple(carriers(source) + blocks))
 
 
 def _waterfall(source: Source, measure: str, pair: Pair, found: list[tuple[int, float]], i: int) -> Figure:
@@ -76,10 +93,10 @@ def _scatter(source: Source, measure: str, pair: Pair, found: list[tuple[int, fl
 def distributions(source: Source) -> Section:
     """Return section 8: resampled differences with the observed one and its interval."""
     by_id = {row["id"]: row for row in source.report["differences"]}
-    planned = {row["id"] for m in source.primary for _, row in source.planned_pairs(m)}
-    chosen = [row for row in source.report["distributions"] if row["difference_id"] in planned]
+    found = {row["difference_id"]: row for row in source.report["distributions"]}
+    planned = [row["id"] for m in source.primary for _, row in leading_pairs(source, m) if row["id"] in found]
     blocks: list[Block] = [
-        _distribution(source, row, by_id[row["difference_id"]], i) for i, row in enumerate(chosen[:PAIRS_SHOWN], 1)
+        _distribution(source, found[key], by_id[key], i) for i, key in enumerate(planned[:PAIRS_SHOWN], 1)
     ]
     return Section("distributions", "What resampling gives", tuple(blocks))
 

@@ -6,13 +6,22 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankstats.report.blocks import WORDS, Notice, Statement, Table
-from rankstats.report.means import scoreboard
+from rankstats.report.blocks import WORDS, Notice, Table
+from rankstats.report.choice import leading_pairs, listed
+from rankstats.report.means import order_of_systems, scoreboard
 from rankstats.report.rows import difference_cells, difference_columns
 from rankstats.report.source import Source
 from rankstats.report.texts import whole
 from rankstats.report.texts import width as wide
-from rankstats.report.verdict import decision, heterogeneity_words, notices, segment_rows, statements
+from rankstats.report.verdict import (
+    SINGLED_OUT,
+    decision,
+    heterogeneity_words,
+    notices,
+    segment_rows,
+    statements,
+    summaries,
+)
 
 _ASCII = str.maketrans({"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{EM DASH}": "-", "\N{INFINITY}": "inf"})
 _NARROWEST = 40
@@ -35,9 +44,7 @@ def render_terminal(report: Mapping[str, Any], width: int | None = None) -> str:
         Lines, the first one the verdict; minus signs are ASCII, no line ends in a space, no newline at the end.
     """
     source = Source(report)
-    decided, _ = decision(source)
-    said = ([decided] if decided else []) + list(statements(source))
-    parts = [_statements(said)]
+    parts = [_answers(source)]
     overall = _score_lines(source)
     parts += [part for part in (overall, _differences(source), _segments(source, width)) if part]
     warned = notices(source)
@@ -47,8 +54,16 @@ def render_terminal(report: Mapping[str, Any], width: int | None = None) -> str:
     return "\n".join(line.rstrip() for line in text.translate(_ASCII).splitlines())
 
 
-def _statements(said: Sequence[Statement]) -> str:
+def verdict_lines(report: Mapping[str, Any]) -> str:
+    """Return the answers alone: one sentence a line, of many comparisons a summary and the leading ones."""
+    return _answers(Source(report)).translate(_ASCII)
+
+
+def _answers(source: Source) -> str:
     """Keep each sentence on one line: scripts read the first."""
+    decided, _ = decision(source)
+    summed = summaries(source)
+    said = [*([decided] if decided else []), *summed, *statements(source)[: SINGLED_OUT if summed else None]]
     if not said:
         return "Nothing is compared: there is one system."
     return "\n".join(statement.sentence for statement in said)
@@ -79,14 +94,14 @@ def _score_lines(source: Source) -> str:
     if source.planned_weighting is not None:
         heads[0] = f"weighted by {source.planned_weighting}"
     rows = []
-    for system, row in zip(source.systems, table.rows, strict=True):
+    for system, row in zip(order_of_systems(source)[0], table.rows, strict=True):
         name = f"{system} (baseline)" if row[0].note == "baseline" else system
         rows.append([name, *(cell.text for cell in row[1:])])
     return columns_text(heads, rows, [column.number for column in table.columns])
 
 
 def _differences(source: Source) -> str:
-    rows = [row for measure in source.outcome_measures for _, row in source.planned_pairs(measure)]
+    rows, remark = listed(source, source.outcome_measures)
     if not rows:
         return ""
     heads = ("measure", "system", "baseline")
@@ -99,14 +114,15 @@ def _differences(source: Source) -> str:
         cells = difference_cells(source, row, names, rows)
         texts = [*names, *(cell.text for cell in cells[len(names) :])]
         body.append([texts[i] for i in wanted])
-    return columns_text([columns[i].label for i in wanted], body, [columns[i].number for i in wanted])
+    table = columns_text([columns[i].label for i in wanted], body, [columns[i].number for i in wanted])
+    return f"{table}\n{remark.replace('beside this page', 'beside the page')}" if remark else table
 
 
 def _segments(source: Source, width: int | None) -> str:
     """Return the primary measure by segment for each pair."""
     measure = source.primary[0]
     parts = []
-    for pair, _ in source.planned_pairs(measure):
+    for pair, _ in leading_pairs(source, measure):
         rows = segment_rows(source, measure, pair)
         if len(rows) < 2:
             continue

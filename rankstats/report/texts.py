@@ -13,6 +13,8 @@ LONGEST_LABEL = 40
 _UNSHOWABLE = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )
+_ISOLATED = re.compile("^\N{FIRST STRONG ISOLATE}(.*)\N{POP DIRECTIONAL ISOLATE}$", re.DOTALL)
+_NEVER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e]")
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r\x20\u2028\u2029]+")
 
 
@@ -38,13 +40,31 @@ def shown(text: str, longest: int = LONGEST_TEXT) -> str:
     return _isolated(cut)
 
 
+def showable(value: object) -> object:
+    """Return a text with the characters replaced that no font shows, anything else as it is: a renderer's last net."""
+    return _NEVER.sub(REPLACEMENT, value) if isinstance(value, str) and _NEVER.search(value) else value
+
+
+def multiline(text: str) -> str:
+    r"""Return a text of several lines with the characters replaced that no font shows; its lines stay.
+
+    Examples
+    --------
+    >>> multiline("one\r\ntwo\x00\tthree")
+    'one\ntwo�\tthree'
+    """
+    return "\n".join(_UNSHOWABLE.sub(REPLACEMENT, line) for line in text.splitlines())
+
+
 def _clean(text: str) -> str:
-    return _SPACE.sub(" ", _UNSHOWABLE.sub(REPLACEMENT, text)).strip()
+    # what is shown once may be shortened later: its own isolation is no part of it
+    bare = _ISOLATED.sub(r"\1", text)
+    return _SPACE.sub(" ", _UNSHOWABLE.sub(REPLACEMENT, bare)).strip()
 
 
 def _isolated(line: str) -> str:
     """Keep a right-to-left text from turning the numbers and words around it."""
-    if any(unicodedata.bidirectional(c) in {"R", "AL", "AN"} for c in line):
+    if not line.isascii() and any(unicodedata.bidirectional(c) in {"R", "AL", "AN"} for c in line):
         return f"\N{FIRST STRONG ISOLATE}{line}\N{POP DIRECTIONAL ISOLATE}"
     return line
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankstats import wording
 from rankstats.report.blocks import MARKS, Block, Cell, Column, Paragraph, Subheading, Table
+from rankstats.report.choice import limited
 from rankstats.report.rows import share_text
 from rankstats.report.source import Row, Source, pair_label
 from rankstats.report.texts import shown
@@ -48,7 +49,7 @@ def checks(source: Source) -> list[Block]:
 
 def unjudged(source: Source) -> list[Block]:
     """Return what the unjudged documents could change, a row a claim."""
-    rows = [row for row in source.report.get("coverage") or [] if row["documents"]]
+    rows, left_out = limited(source, [row for row in source.report.get("coverage") or [] if row["documents"]])
     if not rows:
         return []
     depth = rows[0]["depth"]
@@ -70,7 +71,7 @@ def unjudged(source: Source) -> list[Block]:
     return [
         Subheading("unjudged-cases", "Could the unjudged documents turn a verdict?"),
         Table("coverage", "The claims under other judgments", columns, body),
-        Paragraph(remark, small=True),
+        Paragraph(f"{left_out} {remark}".strip(), small=True),
     ]
 
 
@@ -91,7 +92,7 @@ def _coverage_cells(source: Source, row: Row) -> tuple[Cell, ...]:
 
 def ties(source: Source) -> list[Block]:
     """Return what the order of tied scores changes, a row a claim that it changes."""
-    rows = source.report.get("tie_effects") or []
+    rows, left_out = limited(source, source.report.get("tie_effects") or [])
     if not rows:
         return []
     columns = (
@@ -113,14 +114,15 @@ def ties(source: Source) -> list[Block]:
         )
         for row in rows
     )
-    return [Table("tie-effects", "The claims with each tie of scores turned round", columns, body)]
+    table = Table("tie-effects", "The claims with each tie of scores turned round", columns, body)
+    return [table, *([Paragraph(left_out, small=True)] if left_out else [])]
 
 
 def carriers(source: Source) -> list[Block]:
     """Return how few queries carry each claim, and what median and trimmed mean say."""
-    rows = source.report.get("robustness") or []
-    by_id = {row["id"]: row for row in source.report["differences"]}
-    found = [(row, by_id[row["difference_id"]]) for row in rows if row["difference_id"] in by_id]
+    rows = {row["difference_id"]: row for row in source.report.get("robustness") or []}
+    about, left_out = limited(source, [row for row in source.report["differences"] if row["id"] in rows])
+    found = [(rows[row["id"]], row) for row in about]
     if not found:
         return []
     trim = wording.percent(found[0][0]["trim"])
@@ -133,7 +135,8 @@ def carriers(source: Source) -> list[Block]:
         Column("the largest", number=False),
     )
     body = tuple(_carrier_cells(source, row, difference) for row, difference in found)
-    return [Table("carriers", "How many queries carry the difference", columns, body)]
+    table = Table("carriers", "How many queries carry the difference", columns, body)
+    return [table, *([Paragraph(left_out, small=True)] if left_out else [])]
 
 
 def _carrier_cells(source: Source, row: Row, difference: Row) -> tuple[Cell, ...]:
@@ -157,11 +160,12 @@ def _carrier_cells(source: Source, row: Row, difference: Row) -> tuple[Cell, ...
 
 def mixes(source: Source) -> list[Block]:
     """Return the differences of the primary measures under a stated or measured mix of segments."""
-    rows = [
+    asked = [
         row
         for row in source.report.get("post_stratified") or []
         if row["measure"] in source.primary and row["difference"] is not None
     ]
+    rows, left_out = limited(source, asked)
     if not rows:
         return []
     columns = (
@@ -189,7 +193,7 @@ def mixes(source: Source) -> list[Block]:
     )
     return [
         Table("mixes", "Differences re-weighted to a mix of segments", columns, body),
-        Paragraph(remark, small=True),
+        Paragraph(f"{left_out} {remark}".strip(), small=True),
     ]
 
 
@@ -200,7 +204,7 @@ def _mix_words(row: Row) -> str:
 
 def totals(source: Source) -> list[Block]:
     """Return the measures of all lists together, with p of exchanging the lists."""
-    rows = source.report.get("totals") or []
+    rows, left_out = limited(source, source.report.get("totals") or [])
     if not rows:
         return []
     columns = (
@@ -223,7 +227,8 @@ def totals(source: Source) -> list[Block]:
         "These have one value a system and none a query. p comes from exchanging the two systems' lists query by query "
         "and computing the value anew; it is not corrected for the number of comparisons."
     )
-    return [Table("totals", "Measures of all lists together", columns, body), Paragraph(remark, small=True)]
+    table = Table("totals", "Measures of all lists together", columns, body)
+    return [table, Paragraph(f"{left_out} {remark}".strip(), small=True)]
 
 
 def _claim(source: Source, row: Row) -> Cell:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from rankstats import wording
 from rankstats.conventions import RANK_TESTS
 from rankstats.report.axis import difference_axis
 from rankstats.report.blocks import (
+    BETTER,
     EQUIVALENT,
     MARKS,
     NOT_SHOWN,
+    TOO_FEW,
     WORDS,
+    WORSE,
     Axis,
     Cell,
     Column,
@@ -23,11 +27,14 @@ from rankstats.report.blocks import (
     Table,
     Where,
 )
+from rankstats.report.choice import ROWS_DRAWN, chosen, leading_pairs
 from rankstats.report.rows import counts_words, forest_row, interval_words, is_adjusted, p_of, relative_text
 from rankstats.report.source import Pair, Row, Source, effect_of, ends, level, pair_label
 from rankstats.report.texts import label, sentence_list, shown
 
 STATEMENTS_SHOWN = 6
+SINGLED_OUT = 3
+"""Statements about single comparisons under a summary of many."""
 NOTICES_SHOWN = 3
 PANELS_SHOWN = 2
 STRIP_ROWS = 9
@@ -43,9 +50,61 @@ _RULES = {"holds": ("▲", "better"), "fails": ("▼", "worse"), "open": ("●",
 
 
 def statements(source: Source) -> tuple[Statement, ...]:
-    """Return one statement a verdict, in the order of the report."""
+    """Return one statement a verdict, in the order of the report; of too many comparisons those that are drawn."""
     by_id = {row["id"]: row for row in source.report["differences"]}
-    return tuple(_statement(source, row, by_id[row["difference_id"]]) for row in source.report["verdict"])
+    verdicts = source.report["verdict"]
+    if len(verdicts) > ROWS_DRAWN:
+        by_difference = {row["difference_id"]: row for row in verdicts}
+        drawn = [row["id"] for measure in source.primary for row in chosen(source, measure).rows]
+        verdicts = [by_difference[key] for key in drawn if key in by_difference] or verdicts[:ROWS_DRAWN]
+    return tuple(_statement(source, row, by_id[row["difference_id"]]) for row in verdicts)
+
+
+def summaries(source: Source) -> tuple[Statement, ...]:
+    """Return one statement a primary measure that sums up more comparisons than a first screen holds; else nothing."""
+    if len(source.report["verdict"]) <= STATEMENTS_SHOWN:
+        return ()
+    out = []
+    for measure in source.primary:
+        found = [(pair, source.tone(row)) for pair, row in source.planned_pairs(measure)]
+        if len(found) > STATEMENTS_SHOWN:
+            baselines = {pair[0] for pair, _ in found}
+            tones = Counter(tone for _, tone in found)
+            make = _against_one if len(baselines) == 1 else _among_all
+            out.append(make(source, measure, found[0][0], tones))
+    return tuple(out)
+
+
+def _against_one(source: Source, measure: str, pair: Pair, tones: Counter[str]) -> Statement:
+    """Sum up how many systems are better and worse than the one baseline."""
+    total, better = sum(tones.values()), tones[BETTER]
+    name, baseline = source.measure_label(measure), label(pair[0], 60)
+    said = f"{better:,} of {total:,} systems {'is' if better == 1 else 'are'} better than {baseline} on {name}"
+    if not better:
+        said = f"None of {total:,} systems is shown to be better than {baseline} on {name}"
+    words = {WORSE: "worse", EQUIVALENT: "equivalent", NOT_SHOWN: "not shown to differ", TOO_FEW: "of too few queries"}
+    rest = [f"{tones[tone]:,} {word}" for tone, word in words.items() if tones[tone]]
+    told = f"{sentence_list(rest)}; " if rest else ""
+    return _summary(BETTER if better else NOT_SHOWN, said, f"{told}all claims are adjusted together")
+
+
+def _among_all(source: Source, measure: str, _: Pair, tones: Counter[str]) -> Statement:
+    """Name the best mean, and how many systems may be the best."""
+    total, differ = sum(tones.values()), tones[BETTER] + tones[WORSE]
+    name, best = source.measure_label(measure), source.by_mean(measure)[0]
+    score = source.overall.get((best, measure))
+    mean = source.mean(measure, None if score is None else source.lead_mean(score))
+    headline = f"{label(best, 60)} has the best mean of {len(source.systems):,} systems on {name}: {mean}"
+    shown_to = f"{differ:,} of {total:,} comparisons are shown to differ"
+    candidates = [row["may_be_best"] for (m, _), row in source.ranks.items() if m == measure]
+    may = sum(1 for candidate in candidates if candidate)
+    known = candidates and all(candidate is not None for candidate in candidates)
+    words = "no other system may be the best" if may == 1 else f"{may:,} systems may be the best"
+    return _summary(NOT_SHOWN, headline, f"{words}; {shown_to}" if known and may else shown_to)
+
+
+def _summary(tone: str, headline: str, detail: str) -> Statement:
+    return Statement(MARKS[tone], tone, WORDS[tone], headline, (f"{detail}.",), f"{headline}: {detail}.")
 
 
 def _statement(source: Source, verdict: Row, row: Row) -> Statement:
@@ -83,6 +142,9 @@ def _headline(source: Source, row: Row, tone: str) -> str:
     weighted = "" if row["weighting"] is None else f" (weighted by {shown(row['weighting'], 40)})"
     if row["segment"] is not None:
         weighted += f" where {shown(row['segment']['attribute'], 40)} is {shown(row['segment']['value'], 40)}"
+    if row.get("withheld"):
+        reason = shown(row["withheld"], 300)
+        return f"The verdict on {measure}{weighted} for {system} against {baseline} is withheld: {reason}"
     if tone == EQUIVALENT:
         margin = wording.number(row["margin"], source.decimals(row["measure"]))
         return f"{system} and {baseline} are equivalent on {measure}{weighted} within ±{margin}: {by}"
@@ -172,23 +234,23 @@ def _rule_counts(rules: list[Row]) -> str:
 def where(source: Source) -> Where | None:
     """Return the strip: all queries and every segment, for the first pairs on the first primary measure."""
     measure = source.primary[0]
-    pairs = [pair for pair, _ in source.planned_pairs(measure)]
+    pairs = [pair for pair, _ in leading_pairs(source, measure)]
     if not pairs or not source.segments:
         return None
-    chosen = _leading(source, pairs, measure)
-    lists = [_strip_rows(source, segment_rows(source, measure, pair)) for pair in chosen]
+    leading = _leading(source, pairs, measure)
+    lists = [_strip_rows(source, segment_rows(source, measure, pair)) for pair in leading]
     axis = difference_axis([row for rows in lists for row in rows[:1]] + [r for rows in lists for r in rows[1:]])
     panels = tuple(
         Panel(pair_label(pair, 28), _forest(source, measure, rows, axis))
-        for pair, rows in zip(chosen, lists, strict=True)
+        for pair, rows in zip(leading, lists, strict=True)
     )
-    remarks = [heterogeneity_words(source, measure, pair, named=len(chosen) > 1) for pair in chosen]
+    remarks = [heterogeneity_words(source, measure, pair, named=len(leading) > 1) for pair in leading]
     left_out = [shown(n, 40) for a, n in source.attributes.items() if a not in _strip_attributes(source)]
     if left_out:
         remarks.append(f"By {sentence_list(left_out)}: see “Where it wins and loses”.")
-    more = len(pairs) - len(chosen)
+    more = len(list(source.planned_pairs(measure))) - len(leading)
     if more:
-        remarks.append(f"{wording.count(more, 'more comparison')} by segment below.")
+        remarks.append("More comparisons by segment below.")
     caption = f"Difference in {source.measure_label(measure)} by segment"
     return Where(
         caption=caption,

@@ -7,7 +7,8 @@ documents are looked up among the judged ids only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,42 +22,66 @@ from rankstats.tables.arrow_arrays import arrow_of, is_valid, values_of
 from rankstats.tables.hits import Hits, TopLists
 from rankstats.tables.judgments import Judgments
 from rankstats.tables.ranking import Ranking
+from rankstats.tables.threads import in_threads
 
-_LARGEST_STRING_ARRAY = 2**31 - 1
+_LOOKED_UP_AT_ONCE = 1 << 17
 _NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Rows of a run query by query, best first; arrays over positions of that order.
+    """Rows of a run list by list, best first.
 
-    `rows` is None where the order is that of the file. `tie` numbers the groups of equal keys.
+    `rows` holds the row at each position; None where the order is that of the file. `starts`, `lengths` and `query` say
+    where the list of each query begins, how long it is and whose it is. `tied` are the positions, ascending, whose keys
+    equal a neighbour's in their list, and `tie` numbers the groups of equal keys among them.
     """
 
     rows: NDArray[np.int64] | None
-    query: NDArray[np.int32]
     starts: NDArray[np.int64]
-    tied: NDArray[np.bool_]
+    lengths: NDArray[np.int64]
+    query: NDArray[np.int32]
+    tied: NDArray[np.int64]
     tie: NDArray[np.int64]
 
     def row(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of the run that stand at `positions`."""
         return positions if self.rows is None else self.rows[positions]
 
+    def position(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions, ascending, at which `rows`, ascending, stand."""
+        if self.rows is None:
+            return rows
+        wanted = np.zeros(len(self.rows), dtype=bool)
+        wanted[rows] = True
+        return np.flatnonzero(wanted[self.rows])
+
+    def list_at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return in which list each position is."""
+        return np.searchsorted(self.starts, positions, side="right") - 1
+
+    def rank(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rank that goes with each position; 1 is the top of its list."""
+        return positions - self.starts[self.list_at(positions)] + 1
+
+    def all_rows(self) -> NDArray[np.int64]:
+        """Return the row at every position, as an array of its own."""
+        return np.arange(int(self.lengths.sum())) if self.rows is None else self.rows.copy()
+
 
 @dataclass(frozen=True, slots=True)
-class _Placed:
-    """What stands at each position of an order; queries and judgments that do not exist are -1."""
+class _Judged:
+    """Rows of a run, ascending, whose documents are judged, and the row of each one's judgment."""
 
-    row: NDArray[np.int64] | None
-    query: NDArray[np.int32]
-    rank: NDArray[np.int64]
-    judged_row: NDArray[np.int64]
+    row: NDArray[np.int64]
+    judgment: NDArray[np.int64]
 
-    def sorted_by_query(self, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Return the wanted positions in the order of the judged queries, then of ranks."""
-        positions = np.flatnonzero(wanted)
-        return positions[np.argsort(self.query[positions], kind="stable")]
+    def of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the judgment of each of some rows, or -1."""
+        if not len(self.row):
+            return np.full(len(rows), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.row, rows), len(self.row) - 1)
+        return np.where(self.row[at] == rows, self.judgment[at], -1)
 
 
 def make_hits(
@@ -109,25 +134,29 @@ def make_hits(
     """
     to_judged, unknown = _match_queries(judgments, ranking)
     _check_queries(judgments, ranking, to_judged, unknown, policies)
-    judged_row = _find_judgments(judgments, ranking, to_judged)
-    order = _settle_ties(_order(ranking, policies), ranking, judged_row, policies, depth)
+    judged = _find_judgments(judgments, ranking, to_judged)
+    order = _settle_ties(_order(ranking, policies), ranking, judged, policies, depth)
     if reverse_ties:
         order = _reversed_ties(order)
-    placed = _place(order, to_judged, judged_row)
-    hit = placed.sorted_by_query(placed.judged_row >= 0)
-    answered = placed.query[placed.query >= 0]
-    tied = placed.query[order.tied & (placed.query >= 0)]
+    query = to_judged[order.query]
+    hit = order.position(judged.row)
+    hit = hit[np.argsort(query[order.list_at(hit)], kind="stable")]
+    rows = order.row(hit)
+    judgment = judged.of(rows)
+    answered = query >= 0
+    tied = query[order.list_at(order.tied)]
     return Hits(
         system=ranking.system,
-        query=placed.query[hit],
-        rank=placed.rank[hit],
-        grade=judgments.grade[placed.judged_row[hit]],
-        judgment=placed.judged_row[hit],
-        returned=np.bincount(answered, minlength=judgments.n_queries).astype(np.int64),
-        tied=np.bincount(tied, minlength=judgments.n_queries).astype(np.int64),
-        top=_top_lists(judgments, ranking, placed, depth),
+        query=query[order.list_at(hit)],
+        rank=order.rank(hit),
+        grade=judgments.grade[judgment],
+        judgment=judgment,
+        # sums of whole numbers below 2^53 are exact
+        returned=np.bincount(query[answered], order.lengths[answered], judgments.n_queries).astype(np.int64),
+        tied=np.bincount(tied[tied >= 0], minlength=judgments.n_queries).astype(np.int64),
+        top=_top_lists(judgments, ranking, order, query, judged, depth=depth),
         unknown_queries=unknown,
-        score=ranking.score[order.row(hit)],
+        score=ranking.score[rows],
     )
 
 
@@ -164,49 +193,58 @@ def _some(names: tuple[str, ...] | list[str]) -> str:
     return shown if len(names) <= _NAMES_SHOWN else f"{shown}, …"
 
 
-def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return for each row of the run the row of its judgment, or -1."""
-    judged_row = np.full(len(ranking.query), -1, dtype=np.int64)
+def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[np.int32]) -> _Judged:
+    """Return the rows of the run that are judged."""
     if not len(judgments.query) or not len(ranking.query):
-        return judged_row
+        return _Judged(np.zeros(0, np.int64), np.zeros(0, np.int64))
     encoded = judgments.doc_ids.cast(pa.large_string()).dictionary_encode()
     document = values_of(encoded.indices).astype(np.int64)
     width = len(encoded.dictionary)
     pairs = judgments.query.astype(np.int64) * width + document
     sorting = np.argsort(pairs, kind="stable")
     pairs = pairs[sorting]
-    code = _codes(ranking.doc_ids, encoded.dictionary)
-    rows = np.flatnonzero(code >= 0)
+    rows, code = _judged_somewhere(ranking.doc_ids, encoded.dictionary)
     # an unknown query makes a negative number, which no judgment has
-    wanted = to_judged[ranking.query[rows]].astype(np.int64) * width + code[rows]
+    wanted = to_judged[ranking.query[rows]].astype(np.int64) * width + code
     at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
     found = pairs[at] == wanted
-    judged_row[rows[found]] = sorting[at[found]]
-    return judged_row
+    return _Judged(rows[found], sorting[at[found]])
 
 
-def _codes(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], dictionary: pa.Array[Any]) -> NDArray[np.int32]:
-    """Return each document's place in the dictionary, or -1."""
+def _judged_somewhere(
+    doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], dictionary: pa.Array[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the rows, ascending, whose documents are in the dictionary, and their places in it."""
     values = dictionary if doc_ids.type == dictionary.type else dictionary.cast(doc_ids.type)
-    found: Any = pc.index_in(doc_ids, value_set=values)
-    return np.where(is_valid(found), values_of(found), np.int32(-1))
+    # each part makes a table of the dictionary for itself
+    size = max(_LOOKED_UP_AT_ONCE, 4 * len(values))
+    cuts = [*range(0, len(doc_ids), size), len(doc_ids)]
+
+    def look_up(part: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        start, end = part
+        found: Any = pc.index_in(doc_ids.slice(start, end - start), value_set=values)
+        rows = np.flatnonzero(is_valid(found))
+        return rows + start, values_of(found)[rows]
+
+    rows, codes = zip(*in_threads(look_up, list(pairwise(cuts))), strict=True)
+    return np.concatenate(rows), np.concatenate(codes)
 
 
 def _order(ranking: Ranking, policies: Policies) -> _Order:
-    """Order rows query by query, best first; rows with equal keys stay in the order of the file."""
+    """Order rows list by list, best first; rows with equal keys stay in the order of the file."""
     key = _key(ranking, policies)
     query = ranking.query
     rows = None
-    if not _is_ordered(query, key):
+    same = query[1:] == query[:-1]
+    if not _is_ordered(query, key, same):
         rows = np.lexsort((-key, query))
         query, key = query[rows], key[rows]
-    new_query = np.ones(len(query), dtype=bool)
-    new_query[1:] = query[1:] != query[:-1]
-    new_tie = new_query.copy()
-    new_tie[1:] |= key[1:] != key[:-1]
-    tied = ~new_tie
-    tied[:-1] |= ~new_tie[1:]
-    return _Order(rows, query, np.flatnonzero(new_query), tied, np.cumsum(new_tie))
+        same = query[1:] == query[:-1]
+    starts = np.flatnonzero(np.append(True, ~same)[: len(query)])
+    equals = np.zeros(len(query) + 1, dtype=bool)  # whether the key equals the one before, of the same list
+    equals[1:-1] = same & (key[1:] == key[:-1])
+    tied = np.flatnonzero(equals[1:] | equals[:-1])
+    return _Order(rows, starts, np.diff(starts, append=len(query)), query[starts], tied, np.cumsum(~equals[tied]) - 1)
 
 
 def _key(ranking: Ranking, policies: Policies) -> NDArray[np.float64] | NDArray[np.float32]:
@@ -221,41 +259,39 @@ def _key(ranking: Ranking, policies: Policies) -> NDArray[np.float64] | NDArray[
     return ranking.score
 
 
-def _is_ordered(query: NDArray[np.int32], key: NDArray[np.float64] | NDArray[np.float32]) -> bool:
-    """Say whether each query's rows stand together and descend."""
-    same = query[1:] == query[:-1]
-    if not len(query) or not np.all(~same | (key[1:] <= key[:-1])):
-        return not len(query)
-    blocks = 1 + np.count_nonzero(~same)
-    return bool(blocks == np.count_nonzero(np.bincount(query)))
+def _is_ordered(
+    query: NDArray[np.int32], key: NDArray[np.float64] | NDArray[np.float32], same: NDArray[np.bool_]
+) -> bool:
+    """Say whether each query's rows stand together and descend; `same` marks rows with the query of the row before."""
+    if not np.all(~same | (key[1:] <= key[:-1])):
+        return False
+    queries = query[1:][~same]  # all lists but the first
+    return len(np.unique(np.append(query[:1], queries))) == len(query[:1]) + len(queries)
 
 
-def _settle_ties(
-    order: _Order, ranking: Ranking, judged_row: NDArray[np.int64], policies: Policies, depth: int
-) -> _Order:
+def _settle_ties(order: _Order, ranking: Ranking, judged: _Judged, policies: Policies, depth: int) -> _Order:
     """Order tied documents by id, descending, in the ties whose inner order matters."""
-    if policies.ties == "input" or not order.tied.any():
+    if policies.ties == "input" or not len(order.tied):
         return order
-    positions = np.flatnonzero(order.tied)
-    matters = (judged_row[order.row(positions)] >= 0) | (_ranks(order)[positions] <= depth)
+    matters = (judged.of(order.row(order.tied)) >= 0) | (order.rank(order.tied) <= depth)
     seen = np.zeros(int(order.tie[-1]) + 1, dtype=bool)
-    seen[order.tie[positions[matters]]] = True
-    positions = positions[seen[order.tie[positions]]]
+    seen[order.tie[matters]] = True
+    seen_here = seen[order.tie]
+    positions, tie = order.tied[seen_here], order.tie[seen_here]
     if not len(positions):
         return order
-    rows = np.arange(len(order.query)) if order.rows is None else order.rows.copy()
+    rows = order.all_rows()
     moved = rows[positions]
     score = ranking.score[moved] if policies.ties == "rank" else np.zeros(len(moved))
-    rows[positions] = moved[np.lexsort((_descending_ids(ranking.doc_ids, moved), -score, order.tie[positions]))]
-    return _Order(rows, order.query, order.starts, order.tied, order.tie)
+    rows[positions] = moved[np.lexsort((_descending_ids(ranking.doc_ids, moved), -score, tie))]
+    return replace(order, rows=rows)
 
 
 def _reversed_ties(order: _Order) -> _Order:
     """Turn the order inside each tie round."""
-    positions = np.flatnonzero(order.tied)
-    rows = np.arange(len(order.query)) if order.rows is None else order.rows.copy()
-    rows[positions] = rows[positions[np.lexsort((-positions, order.tie[positions]))]]
-    return _Order(rows, order.query, order.starts, order.tied, order.tie)
+    rows = order.all_rows()
+    rows[order.tied] = rows[order.tied[np.lexsort((-order.tied, order.tie))]]
+    return replace(order, rows=rows)
 
 
 def _descending_ids(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -266,34 +302,39 @@ def _descending_ids(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray
     return place
 
 
-def _ranks(order: _Order) -> NDArray[np.int64]:
-    """Return the rank that goes with each position; 1 is the top of its query."""
-    n_rows = len(order.query)
-    lengths = np.diff(np.append(order.starts, n_rows))
-    return np.arange(1, n_rows + 1) - np.repeat(order.starts, lengths)
-
-
 def _take(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]) -> pa.Array[Any]:
     """Return the document ids of some rows as one array."""
-    if isinstance(doc_ids, pa.ChunkedArray):
-        # taking from one piece is several times faster than taking from many
-        whole = doc_ids.cast(pa.large_string()) if doc_ids.nbytes > _LARGEST_STRING_ARRAY else doc_ids
-        doc_ids = whole.combine_chunks()
-    return doc_ids.take(arrow_of(rows))
+    if not isinstance(doc_ids, pa.ChunkedArray):
+        return doc_ids.take(arrow_of(rows))
+    # chunk by chunk: to take from many at once makes one of them first
+    ends = np.cumsum([len(chunk) for chunk in doc_ids.chunks])
+    sorting = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
+    ascending = rows if sorting is None else rows[sorting]
+    cuts = np.searchsorted(ascending, ends).tolist()
+    taken = [
+        chunk.take(arrow_of(ascending[start:end] - (last - len(chunk))))
+        for chunk, last, (start, end) in zip(doc_ids.chunks, ends.tolist(), pairwise([0, *cuts]), strict=True)
+        if start < end
+    ]
+    whole = pa.concat_arrays(taken) if taken else pa.nulls(0, doc_ids.type)
+    if sorting is None:
+        return whole
+    place = np.empty(len(rows), dtype=np.int64)
+    place[sorting] = np.arange(len(rows))
+    return whole.take(arrow_of(place))
 
 
-def _place(order: _Order, to_judged: NDArray[np.int32], judged_row: NDArray[np.int64]) -> _Placed:
-    """Bring what is known of the rows into the order of ranks."""
-    in_order = judged_row if order.rows is None else judged_row[order.rows]
-    return _Placed(order.rows, to_judged[order.query], _ranks(order), in_order)
-
-
-def _top_lists(judgments: Judgments, ranking: Ranking, placed: _Placed, depth: int) -> TopLists:
-    """Keep the first documents of every judged query."""
-    positions = placed.sorted_by_query((placed.rank <= depth) & (placed.query >= 0))
-    judged_row = placed.judged_row[positions]
-    grade = np.full(len(positions), np.nan)
-    grade[judged_row >= 0] = judgments.grade[judged_row[judged_row >= 0]]
-    rows = positions if placed.row is None else placed.row[positions]
+def _top_lists(
+    judgments: Judgments, ranking: Ranking, order: _Order, query: NDArray[np.int32], judged: _Judged, *, depth: int
+) -> TopLists:
+    """Keep the first documents of every judged query; `query` says whose each list is, -1 for none."""
+    lists = np.flatnonzero(query >= 0)
+    lists = lists[np.argsort(query[lists], kind="stable")]
+    kept = np.minimum(order.lengths[lists], max(depth, 0))
+    rank = np.arange(1, 1 + int(kept.sum())) - np.repeat(np.cumsum(kept) - kept, kept)
+    rows = order.row(np.repeat(order.starts[lists], kept) + rank - 1)
+    judgment = judged.of(rows)
+    grade = np.full(len(rows), np.nan)
+    grade[judgment >= 0] = judgments.grade[judgment[judgment >= 0]]
     doc_ids = _take(ranking.doc_ids, rows).cast(pa.string())
-    return TopLists(query=placed.query[positions], rank=placed.rank[positions], doc_ids=doc_ids, grade=grade)
+    return TopLists(query=np.repeat(query[lists], kept), rank=rank, doc_ids=doc_ids, grade=grade)

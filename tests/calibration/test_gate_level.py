@@ -38,7 +38,7 @@ def test_real_differences_are_skewed_and_cost_a_little(measure: str, n: int) -> 
 @pytest.mark.parametrize("correlation", [0.0, 0.5])
 def test_twenty_safe_guards_are_a_go_in_about_three_of_four(correlation: float) -> None:
     row = decisions("safe", 100, 150, np.random.default_rng(1), shared=correlation)
-    assert 0.5 <= row["go"] <= 0.95
+    assert 0.45 <= row["go"] <= 0.95
     assert row["no_go"] == 0
 
 

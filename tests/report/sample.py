@@ -42,6 +42,37 @@ WORDS = [
     "shoes",
     "kids",
 ]
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"' onmouseover='alert(1)",
+    "{{ 7 * 7 }} {% raw %}",
+    "$x_1$ \\frac{a}{b}",
+    "nul\x00byte \x1b[31m",
+    "עברית and English",
+    "\u202eevil",
+    "lone \ud800 surrogate",
+    "😀 emoji",
+    "x" * 10_000,
+    "</title></style>]]>--><!--",
+    "=HYPERLINK(1)",
+    "\\input{/etc/passwd} % & # _ ~ ^",
+    "| a | b |\n|---|---|",
+    "a\tb\r\nc\u2028d",
+)
+"""Texts that break out of markup, formulas, tables, lines or fonts where they are taken for more than text."""
+NOTES = """# Why <script>alert(1)</script>
+
+Raw <b>HTML</b>, {{ 7 * 7 }}, an ![image](https://example.org/i.png), [a link](https://example.org/),
+[no link](javascript:alert(1)), <img src=x onerror=alert(1)> & $x_1$.
+
+| left | right |
+|------|------:|
+| a    | 1     |
+
+```html
+<script>alert(2)</script>
+```
+"""
 SEGMENTS = (
     ("length", "short (≤ 3 words)", "long (> 3 words)"),
     ("popularity", "head", "torso", "tail"),
@@ -63,6 +94,8 @@ def sample_report(
     names: Sequence[str] | None = None,
     title: str = "Shop search: hybrid and neural against keyword",
     effects: Sequence[float] = EFFECTS,
+    documents: bool = False,
+    notes: str | None = None,
 ) -> dict[str, Any]:
     """Return a report mapping; every difference, interval and p-value follows from its per-query values."""
     rng = np.random.default_rng(seed)
@@ -76,7 +109,7 @@ def sample_report(
     differences = _differences(values, pairs, cells, weight)
     families = _families(differences)
     primary = [MEASURES[0][0]]
-    return {
+    made = {
         "schema_version": "1",
         "kind": "comparison",
         "title": title,
@@ -127,6 +160,38 @@ def sample_report(
             },
         },
     }
+    if len(names) > 2:
+        made["ranks"] = _ranks(values, names, weight)
+    if documents:
+        _describe(made["lists"])
+    return made if notes is None else made | {"notes": notes}
+
+
+def hostile_report(queries: int = 40) -> dict[str, Any]:
+    """Return a report in which everything that comes from outside is hostile."""
+    names = [HOSTILE[0], HOSTILE[9], HOSTILE[13]]
+    report = sample_report(
+        names=names, queries=queries, texts=HOSTILE, title=f"<img src=x onerror=alert(1)> {HOSTILE[1]}",
+        compare="all-pairs", documents=True, notes=NOTES + "\n".join(HOSTILE),
+    )  # fmt: skip
+    for i, measure in enumerate(report["measures"]):
+        measure["label"] = f"{HOSTILE[i + 1]} {i}"
+        measure["definition"]["formula"] = HOSTILE[10]
+    for i, segment in enumerate(report["segments"]):
+        segment["label"] = f"{HOSTILE[i % len(HOSTILE)]} {i}"
+    for row in report["heterogeneity"]:
+        row["label"] = HOSTILE[4]
+    for i, query in enumerate(report["queries"]):
+        query["attributes"]["<u>k</u>"] = HOSTILE[i % len(HOSTILE)]
+    for row in report["lists"]:
+        for i, doc in enumerate(row["docs"]):
+            doc["title"] = HOSTILE[i]
+    for row in report["warnings"]:
+        row |= {"message": HOSTILE[0], "where": f"{names[1]} against {names[0]}"}
+    for row in report["verdict"]:
+        row["sentence"] = f"{HOSTILE[7]} {HOSTILE[8]}"
+    report["reproduction"]["argv"] = list(HOSTILE)
+    return report
 
 
 def _plain(value: float) -> float | None:
@@ -308,6 +373,44 @@ def _lists(
                 }
             )
     return rows
+
+
+def _describe(lists: list[dict[str, Any]]) -> None:
+    """Give documents titles, and what they bring to the measure."""
+    for row in lists:
+        for doc in row["docs"]:
+            doc["title"] = f"Title of {doc['doc_id']}"
+            doc["contribution"] = (2 ** (doc["grade"] or 0) - 1) / math.log2(1 + doc["rank"]) / 10
+
+
+def _ranks(values: dict[str, dict[str, Floats]], names: Sequence[str], weight: Floats | None) -> list[dict[str, Any]]:
+    """Rank by mean; the interval counts the systems that a Bonferroni-corrected t test of all pairs tells apart."""
+    measure = MEASURES[0][0]
+    pairs = len(names) * (len(names) - 1) // 2
+    mean: dict[str, float] = {}
+    above, below = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    for a, b in itertools.combinations(names, 2):
+        one = _one(values[a][measure], values[b][measure], weight, 0.05)
+        mean[a], mean[b] = one["mean_baseline"], one["mean_system"]
+        if one["p_value"] * pairs <= 0.05:
+            worse, better = (a, b) if one["difference"] > 0 else (b, a)
+            above[worse] += 1
+            below[better] += 1
+    return [
+        {
+            "measure": measure,
+            "system": s,
+            "weighting": None if weight is None else "weight",
+            "mean": mean[s],
+            "rank": 1 + sum(mean[other] > mean[s] for other in names),
+            "low": 1 + above[s],
+            "high": len(names) - below[s],
+            "may_be_best": above[s] == 0,
+            "level": 0.95,
+            "correction": "bonferroni",
+        }
+        for s in sorted(names, key=lambda name: -mean[name])
+    ]
 
 
 def _scores(

@@ -6,6 +6,7 @@ import math
 import re
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,12 +54,32 @@ def test_text_stays_text_and_dollars_are_no_formulas() -> None:
     assert any("日本語" in (text or "") for text in texts)
 
 
-def test_many_queries_become_a_picture() -> None:
-    values = tuple(i / 1000 for i in range(1000))
-    drawing = blocks.Scatter(values, values[::-1], "a", "b")
+@pytest.mark.parametrize("n", [501, 20_000])
+def test_many_queries_are_counted_in_cells(n: int) -> None:
+    """Small whatever the number of queries, and no image: a policy without data: images would blank it."""
+    rng = np.random.default_rng(3)
+    x = rng.beta(2, 2, n)
+    y = np.clip(x + rng.normal(0, 0.2, n), 0, 1)
+    drawing = blocks.Scatter(tuple(x.tolist()), tuple(y.tolist()), "a", "b")
     svg = figure_svg(blocks.Figure("s", "t", "d", drawing))
-    assert 'href="data:image/png;base64,' in svg
-    assert len(svg) < 100_000
+    assert "<image" not in svg
+    assert "<use" in svg
+    assert len(svg) < 60_000
+    drawing = blocks.Scatter(tuple(x[:500].tolist()), tuple(y[:500].tolist()), "a", "b")
+    few = figure_svg(blocks.Figure("s", "t", "d", drawing))
+    assert few.count("<use") > 500 > svg.count("<use")
+
+
+def test_a_cell_takes_the_side_of_most_of_its_queries() -> None:
+    below = [(0.9, 0.1)] * 300
+    above = [(0.1, 0.9)] * 300
+    x, y = zip(*below, *above, *[(0.1, 0.9), (0.9, 0.1)], strict=True)
+    svg = figure_svg(blocks.Figure("s", "t", "d", blocks.Scatter(x, y, "a", "b")))
+    cells = re.findall(r'<path d="(M[^"]*)"[^>]*fill="(#0072b2|#d55e00)"', svg)
+    assert [colour for _, colour in cells] == ["#0072b2", "#d55e00"]
+    turned = figure_svg(blocks.Figure("s", "t", "d", blocks.Scatter(x, y, "a", "b", higher_is_better=False)))
+    other = re.findall(r'<path d="(M[^"]*)"[^>]*fill="(#0072b2|#d55e00)"', turned)
+    assert dict(other) == {cells[0][0]: "#d55e00", cells[1][0]: "#0072b2"}
 
 
 def test_colours_are_those_that_the_style_sheet_adapts() -> None:

@@ -26,6 +26,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
         {"systems": 8, "compare": "all-pairs"},
         {"segments": False, "lists": False, "warnings": False, "distributions": False},
         {"weights": True},
+        {"documents": True, "notes": "# Why"},
     ],
 )
 def test_samples_are_valid(options: dict[str, Any]) -> None:

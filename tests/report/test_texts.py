@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rankstats.report.markdown import LONGEST, escaped, render_markdown
 from rankstats.report.terminal import render_terminal
-from rankstats.report.texts import shown
+from rankstats.report.texts import label, shown
 from tests.report.sample import MEASURES, sample_report
 
 
@@ -69,6 +69,13 @@ def test_markdown_tables_have_as_many_cells_in_every_line() -> None:
         width = cells
     assert "<script>" not in text
     assert "a\\|b" in text
+
+
+@given(st.text(st.characters(), max_size=60), st.integers(5, 80))
+def test_what_is_shown_twice_is_shown_once(text: str, longest: int) -> None:
+    assert shown(shown(text)) == shown(text)
+    assert label(shown(text), longest) == label(text, longest)
+    assert "\N{FIRST STRONG ISOLATE}\N{FIRST STRONG ISOLATE}" not in label(shown("עברית"), longest)
 
 
 @given(st.text())

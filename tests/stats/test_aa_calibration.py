@@ -15,9 +15,9 @@ def _by_test(found: Calibration) -> dict[str, tuple[float, float]]:
 
 def test_normal_values_keep_every_level() -> None:
     values = np.random.default_rng(4).normal(0, 1, (2000, 2))
-    found = calibrate_tests(values, n=40, repetitions=400, resamples=199)
+    found = calibrate_tests(values, n=40, repetitions=250, resamples=199)
     assert [test.test for test in found.tests] == list(CALIBRATED_TESTS)
-    assert found.monte_carlo_error == pytest.approx((0.05 * 0.95 / 400) ** 0.5)
+    assert found.monte_carlo_error == pytest.approx((0.05 * 0.95 / 250) ** 0.5)
     for name, levels in _by_test(found).items():
         # the shifted bootstrap is a little eager at n = 40
         assert max(levels) <= 0.05 + 4 * found.monte_carlo_error + (0.02 if name == "bootstrap" else 0)

@@ -1,0 +1,75 @@
+"""Options that say what a report is made with and what is written beside it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rankstats.cli.options import split_list
+
+TABLE_FORMATS = ("csv", "parquet", "latex")
+FIGURE_FORMATS = ("svg", "png", "pdf")
+
+
+def add_author_arguments(group: argparse._ArgumentGroup) -> None:
+    """Add what the author of a report knows: notes, and titles of documents."""
+    group.add_argument("--notes", metavar="FILE", help="notes in Markdown, shown on the page; HTML in them is text")
+    group.add_argument(
+        "--documents", metavar="FILE", help="document table (doc_id, title): titles in the lists, TSV/CSV/JSON/Parquet"
+    )
+
+
+def add_file_arguments(group: argparse._ArgumentGroup) -> None:
+    """Add the files that are written beside a report on request."""
+    group.add_argument("--tables", metavar="DIR", help="write every table into this folder as well")
+    group.add_argument(
+        "--table-formats",
+        metavar="LIST",
+        action="append",
+        default=[],
+        help=f"formats of --tables: {', '.join(TABLE_FORMATS)} (default: csv,latex); repeatable",
+    )
+    group.add_argument("--figures", metavar="DIR", help="write every figure into this folder as well")
+    group.add_argument(
+        "--figure-formats",
+        metavar="LIST",
+        action="append",
+        default=[],
+        help=f"formats of --figures: {', '.join(FIGURE_FORMATS)} (default: all); repeatable",
+    )
+
+
+def author_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return notes and titles as `report_files` takes them; files are read once."""
+    from rankstats.inputs.titles import read_titles  # noqa: PLC0415  heavy
+    from rankstats.report import read_notes  # noqa: PLC0415  heavy
+
+    return {
+        "notes": read_notes(options.notes) if options.notes else None,
+        "titles": read_titles(options.documents).table if options.documents else None,
+    }
+
+
+def author_files(options: argparse.Namespace) -> list[str]:
+    """Return the files that `author_settings` reads."""
+    return [path for path in (options.notes, options.documents) if path]
+
+
+def write_beside(report: Mapping[str, Any], options: argparse.Namespace, inputs: Sequence[str] = ()) -> None:
+    """Write the tables and the figures that are asked for.
+
+    Raises
+    ------
+    RankstatsError
+        If a format is unknown or a place cannot be written.
+    """
+    from rankstats.output import write_folder  # noqa: PLC0415  with the rest
+    from rankstats.report import figure_files, table_files  # noqa: PLC0415  heavy
+
+    if options.tables:
+        formats = split_list(options.table_formats) or ("csv", "latex")
+        write_folder(options.tables, table_files(report, formats), ours=(), inputs=inputs)
+    if options.figures:
+        formats = split_list(options.figure_formats) or FIGURE_FORMATS
+        write_folder(options.figures, figure_files(report, formats), ours=(), inputs=inputs)

@@ -1,0 +1,243 @@
+"""Checks of an experiment, made before anything is claimed: shares of units, two arms, missing values, balance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from rankstats import stats
+from rankstats.comparison.result import Warning
+from rankstats.experiment.contrasts import plain_pair
+from rankstats.experiment.evidence import Dominant, Evidence, MetricEvidence
+from rankstats.experiment.result import Check
+from rankstats.experiment.settings import ExperimentSettings
+from rankstats.stats.sample_ratio import BLOCKS_BELOW, WARNS_BELOW
+from rankstats.wording import count, number, p_statement, percent
+
+MOST_IN_TWO_ARMS = 0.01
+"""Share of the units in two arms from which there is no verdict."""
+_BLOCKING = {"sample_ratio": "the arms' sizes do not fit the design", "two_arms": "too many units are in two arms",
+             "missing_values": "values are missing more often in one arm"}  # fmt: skip
+
+
+def make_checks(
+    evidence: Evidence, settings: ExperimentSettings, earlier: Sequence[Mapping[str, Any]] = ()
+) -> tuple[Check, ...]:
+    """Return all checks that apply, in the order in which they are to be read."""
+    found = [_sample_ratio(evidence, settings)]
+    if evidence.source_kind == "rows":
+        found += [_two_arms(evidence), _unit_of_analysis(evidence)]
+    found += [_missing(metric, evidence) for metric in evidence.metrics if any(metric.absent)]
+    found += [
+        _dominant(metric, metric.dominant, evidence) for metric in evidence.metrics if metric.dominant is not None
+    ]
+    found += [check for name in evidence.covariates for check in _covariate_balance(name, evidence)]
+    found += [_segment_balance(attribute, evidence) for attribute in evidence.attributes]
+    found.append(_looks(settings, earlier))
+    return tuple(found)
+
+
+def withheld_by(checks: Sequence[Check], metric: str) -> str | None:
+    """Say why there is no verdict on a metric, or None."""
+    for check in checks:
+        if check.outcome == "blocks" and check.measure in (None, metric):
+            return f"{_BLOCKING[check.code]} ({p_statement(check.p_value)})" if check.p_value else _BLOCKING[check.code]
+    return None
+
+
+def warnings_of(checks: Sequence[Check], evidence: Evidence, settings: ExperimentSettings) -> Iterator[Warning]:
+    """Yield a warning for each check that found something, and for what was left out or decided."""
+    for check in checks:
+        if check.outcome != "ok":
+            severity = "serious" if check.outcome == "blocks" else "warning"
+            yield Warning(check.code, severity, check.found, check.measure or "")
+    counts = evidence.counts
+    if counts.get("unassigned"):
+        n = count(counts["unassigned"], "unit")
+        yield Warning("unassigned_units", "warning", f"{n} with rows have no assignment; their rows are left out.", "")
+    if counts.get("relabelled"):
+        n = count(counts["relabelled"], "unit")
+        yield Warning(
+            "relabelled_units",
+            "warning",
+            f"{n} were logged in another arm than the one assigned; every unit counts in the arm assigned.",
+            "",
+        )
+    if counts.get("before"):
+        n = count(counts["before"], "row")
+        yield Warning("before_exposure", "info", f"{n} from before the unit's exposure are left out.", "")
+    for metric in evidence.metrics:
+        if metric.empty_cells:
+            n = count(metric.empty_cells, "cell")
+            text = f"{n} of {', '.join(metric.metric.expression.columns)} are empty: not counted as 0 and not in n."
+            yield Warning("empty_cells", "info", text, metric.metric.name)
+    if evidence.notes:
+        yield Warning("decided", "info", " ".join(evidence.notes), "")
+
+
+def _sample_ratio(evidence: Evidence, settings: ExperimentSettings) -> Check:
+    result = stats.sample_ratio_test(evidence.units, evidence.shares)
+    parts = ", ".join(
+        f"{arm} {n:,} ({percent(n / sum(evidence.units), 2)} of {percent(share, 2)} designed)"
+        for arm, n, share in zip(evidence.arms, evidence.units, evidence.shares, strict=True)
+    )
+    empty = [
+        arm for arm, n, share in zip(evidence.arms, evidence.units, evidence.shares, strict=True) if share and not n
+    ]
+    said = {
+        "ok": f"The arms' sizes fit the design: {parts}; {p_statement(result.p_value)}.",
+        "warns": f"The arms' sizes may not fit the design: {parts}; {p_statement(result.p_value)}. Look for a fault in "
+        "assignment or logging before believing an effect.",
+        "blocks": f"The arms' sizes do not fit the design: {parts}; {p_statement(result.p_value)}. Units are lost or "
+        "assigned wrongly, so no effect can be believed; there is no verdict.",
+    }[result.outcome]
+    if empty:
+        said += f" No unit is in {', '.join(empty)}."
+    few = " Some arm expects fewer than 5 units: p is rough." if result.few else ""
+    statistic = result.statistic if np.isfinite(result.statistic) else None
+    return Check(
+        "sample_ratio",
+        "Do the arms have their designed shares of units?",
+        statistic,
+        result.p_value,
+        WARNS_BELOW,
+        result.outcome,
+        said + few,
+    )
+
+
+def _two_arms(evidence: Evidence) -> Check:
+    n, kept = int(evidence.counts.get("twice", 0)), sum(evidence.units)
+    share = n / (n + kept)
+    outcome = "ok" if not n else "blocks" if share > MOST_IN_TWO_ARMS else "warns"
+    found = "No unit is in two arms."
+    if n:
+        found = f"{count(n, 'unit')} ({percent(share, 2)}) are in two arms and left out of both."
+        found += " That is too many for a verdict." if outcome == "blocks" else ""
+    return Check("two_arms", "Is every unit in one arm?", float(n), None, None, outcome, found)
+
+
+def _unit_of_analysis(evidence: Evidence) -> Check:
+    question = "Is what was randomised what is counted?"
+    if evidence.unit is not None:
+        found = f"Rows are added up by {evidence.unit}: {evidence.rows:,} rows, {sum(evidence.units):,} units."
+        return Check("unit_of_analysis", question, None, None, None, "ok", found)
+    repeated = evidence.counts.get("repeated", 0)
+    found = "Every row is taken as a unit of its own: name the column of what was randomised with --unit, or standard "
+    found += "errors are too small where units have several rows."
+    if repeated:
+        found += f" The column {evidence.counts['repeated_column']} repeats in {repeated:,} rows."
+    return Check("unit_of_analysis", question, float(repeated), None, None, "warns", found)
+
+
+def _missing(metric: MetricEvidence, evidence: Evidence) -> Check:
+    """Compare the shares of units without a value, each arm with the control."""
+    name, absent = metric.metric.name, metric.absent
+    p_values = []
+    for arm in range(1, len(evidence.arms)):
+        if evidence.units[0] and evidence.units[arm]:
+            result = stats.compare_proportions(absent[0], evidence.units[0], absent[arm], evidence.units[arm])
+            p_values.append(float(result.p_value[0]))
+    p = min(1.0, min(p_values) * len(p_values)) if p_values else 1.0
+    outcome = "blocks" if p < BLOCKS_BELOW else "warns" if p < WARNS_BELOW else "ok"
+    parts = ", ".join(f"{arm} {n:,}" for arm, n in zip(evidence.arms, absent, strict=True))
+    found = f"Units without a value of {name}: {parts}; they are not in n ({p_statement(p)} that the arms differ)."
+    if outcome != "ok":
+        found = (
+            f"Units without a value of {name} are not equally many: {parts}; {p_statement(p)}. What is left of the "
+            "arms may not be comparable."
+        )
+    return Check("missing_values", f"Is {name} missing equally often?", None, p, WARNS_BELOW, outcome, found, name)
+
+
+def _dominant(metric: MetricEvidence, unit: Dominant, evidence: Evidence) -> Check:
+    name, arm = metric.metric.name, evidence.arms[unit.arm]
+    with_it, without = (_p_values(metric, unit, leave_out=out) for out in (False, True))
+    others = [evidence.arms[k] for k in _against(unit, len(evidence.arms))]
+    parts = [
+        f"{f'{other}: ' if len(others) > 1 else ''}{p_statement(p)} with it, {p_statement(q)} without"
+        for other, p, q in zip(others, with_it, without, strict=True)
+    ]
+    found = (
+        f"One unit makes up {percent(unit.share)} of the spread of {name} in {arm}: {unit.unit} with "
+        f"{number(unit.value, 0 if unit.value.is_integer() else 3)} ({'; '.join(parts)}, by Welch's t). Is it real? "
+        "Consider winsorising."
+    )
+    return Check("dominant_unit", f"Does one unit carry {name}?", unit.share, None, None, "warns", found, name)
+
+
+def _against(unit: Dominant, arms: int) -> range:
+    return range(1, arms) if unit.arm == 0 else range(unit.arm, unit.arm + 1)
+
+
+def _p_values(metric: MetricEvidence, unit: Dominant, *, leave_out: bool) -> list[float]:
+    found = []
+    for arm in _against(unit, len(metric.arms)):
+        parts = [metric.arms[0].select([0]), metric.arms[arm].select([0])]
+        if leave_out:
+            parts[0 if unit.arm == 0 else 1] = unit.without
+        pair = plain_pair(parts[0], parts[1], ratio=metric.is_ratio)
+        found.append(float(stats.compare_arms(pair).p_value[0]))
+    return found
+
+
+def _covariate_balance(name: str, evidence: Evidence) -> Iterator[Check]:
+    arms = evidence.covariates[name]
+    for place in range(1, len(arms)):
+        p = float(stats.compare_arms(stats.mean_pair(arms[0], arms[place])).p_value[0])
+        if np.isnan(p):
+            continue
+        outcome = "warns" if p < WARNS_BELOW else "ok"
+        means = f"{evidence.arms[0]} {arms[0].mean[0, 0]:.4g}, {evidence.arms[place]} {arms[place].mean[0, 0]:.4g}"
+        found = f"The means of {name} agree ({means}; {p_statement(p)})."
+        if outcome == "warns":
+            found = (
+                f"The arms differ in {name} ({means}; {p_statement(p)}) although it should be older than the "
+                "experiment: was it measured after the exposure, or the assignment not random?"
+            )
+        question = f"Is {name} alike in {evidence.arms[place]} and {evidence.arms[0]}?"
+        yield Check("covariate_balance", question, None, p, WARNS_BELOW, outcome, found, None)
+
+
+def _segment_balance(attribute: str, evidence: Evidence) -> Check:
+    """χ² of arms × segments: segments that were known before are as frequent in every arm."""
+    table = np.array([cell.n for cell in evidence.cells if cell.attribute == attribute], dtype=np.float64)
+    table = table[:, table.sum(axis=0) > 0]
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    statistic = float(((table - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum())
+    df = (table.shape[0] - 1) * (table.shape[1] - 1)
+    p = max(float(special.chdtrc(df, statistic)), float(np.finfo(np.float64).tiny)) if df else 1.0
+    outcome = "warns" if p < WARNS_BELOW else "ok"
+    found = f"The segments of {attribute} are as frequent in every arm as chance allows ({p_statement(p)})."
+    if outcome == "warns":
+        found = (
+            f"The segments of {attribute} are not equally frequent in the arms ({p_statement(p)}): the treatment may "
+            "change which segment a unit is in; effects by segment are then not effects of the treatment."
+        )
+    question = f"Are the segments of {attribute} alike in the arms?"
+    return Check("segment_balance", question, statistic, p, WARNS_BELOW, outcome, found)
+
+
+def _looks(settings: ExperimentSettings, earlier: Sequence[Mapping[str, Any]]) -> Check:
+    question = "Is every look at the data allowed for?"
+    looks = max(settings.look_number, len(earlier) + 1)
+    if settings.reads == "confidence-sequence":
+        return Check("looks", question, float(looks), None, None, "ok", "A confidence sequence holds at every look.")
+    if settings.reads == "group-sequential":
+        planned = len(settings.looks)
+        if len(earlier) >= planned:
+            found = f"This is a look more than the {planned} that were planned: the level does not hold."
+            return Check("looks", question, float(looks), None, None, "warns", found)
+        found = f"Look {settings.look_number} of {planned} planned; bounds by {settings.spending} spending."
+        return Check("looks", question, float(looks), None, None, "ok", found)
+    if looks > 1:
+        found = (
+            f"This is look {looks} at an experiment read as if there were one: with every look the chance of a false "
+            "claim grows. Plan the looks (--looks), or read a confidence sequence (--design confidence-sequence)."
+        )
+        return Check("looks", question, float(looks), None, None, "warns", found)
+    found = "One look, at the end: p-values and intervals do not allow for looking before."
+    return Check("looks", question, 1.0, None, None, "ok", found)

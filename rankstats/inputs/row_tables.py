@@ -1,0 +1,327 @@
+"""Tables of rows of any size (CSV, TSV, JSON lines, Parquet, frames) as views of the embedded engine DuckDB.
+
+Nothing is held in memory but what a query asks for. Cells of text files stay text until a query says what a column is,
+so that ids such as ``007`` survive.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import hashlib
+import lzma
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from rankstats.errors import InputError, did_you_mean
+from rankstats.inputs.frames_to_arrow import arrow_table
+from rankstats.tables.judgments import Source
+
+_START = 1 << 16
+_BLOCK = 1 << 20
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+_MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
+_SEPARATORS = "\t,;|"
+NO_VALUE = ("", "na", "nan", "null", "none", "\\n")
+"""What counts as an absent number in a text file, in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowTable:
+    """A table that queries can name.
+
+    Attributes
+    ----------
+    name : str
+        The file as the user named it, or what the data are.
+    view : str
+        Its name in SQL.
+    columns : mapping of str to str
+        DuckDB's types by column.
+    source : Source
+        Name, digest and size.
+    """
+
+    name: str
+    view: str
+    columns: dict[str, str]
+    source: Source
+
+    def column(self, name: str, what: str) -> str:
+        """Return the name of a column as it is spelled here.
+
+        Raises
+        ------
+        InputError
+            If there is no such column; the message names those there are.
+        """
+        if name in self.columns:
+            return name
+        known = ", ".join(self.columns)
+        raise InputError(
+            f"{what} {name!r} is no column (columns: {known})" + did_you_mean(name, self.columns), self.name
+        )
+
+
+class RowTables:
+    """An engine in memory with the tables that were opened; a context manager."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="rankstats-")
+        self.engine = duckdb.connect(":memory:", config={"temp_directory": str(Path(self._folder.name) / "spill")})
+        for setting in (
+            "autoinstall_known_extensions = false",
+            "autoload_known_extensions = false",
+            "enable_progress_bar = false",
+            "preserve_insertion_order = true",
+            "TimeZone = 'UTC'",
+        ):
+            self.engine.execute(f"SET {setting}")
+        self._opened = 0
+
+    def __enter__(self) -> RowTables:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.engine.close()
+        self._folder.cleanup()
+
+    def open(self, data: Any, name: str = "rows") -> RowTable:
+        """Open a file, a frame or an iterable of mappings as a table.
+
+        Parameters
+        ----------
+        data : path, frame, or sequence of mappings
+            CSV, TSV (also with ; or |), JSON lines, a JSON list of objects or Parquet, plain or compressed (gz, bz2,
+            xz, zst); the format is recognised by the content.
+        name : str
+            What data handed in are called in errors.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read; the message names the file and, where it is known, the line.
+        """
+        self._opened += 1
+        view = f"table_{self._opened}"
+        if isinstance(data, str | Path):
+            return self._open_file(Path(data), str(data), view)
+        table = arrow_table(data, name)
+        if table is None:
+            table = _table_of_mappings(data, name)
+        if not table.num_rows:
+            raise InputError("there are no rows", name)
+        self.engine.register(view, table)
+        digest = hashlib.sha256()
+        for column in table.columns:
+            for chunk in column.chunks:
+                for buffer in chunk.buffers():
+                    digest.update(buffer or b"")
+        return self._described(name, view, Source(name, digest.hexdigest(), table.nbytes))
+
+    def _open_file(self, path: Path, name: str, view: str) -> RowTable:
+        source = _digested(path, name)
+        compression, start = _start(path, name)
+        place = str(path)
+        if compression in ("bz2", "xz"):
+            place, compression = self._unpacked(path, name, compression), "none"
+        relation = _relation(place, name, start, compression)
+        try:
+            self.engine.execute(f"CREATE VIEW {view} AS SELECT * FROM {relation}")
+        except duckdb.Error as error:
+            raise _fault(error, name) from None
+        return self._described(name, view, source)
+
+    def _unpacked(self, path: Path, name: str, compression: str) -> str:
+        place = Path(self._folder.name) / f"unpacked_{self._opened}"
+        opened: Any = (bz2.open if compression == "bz2" else lzma.open)(path, "rb")
+        try:
+            with opened as packed, place.open("wb") as plain:
+                while block := packed.read(_BLOCK):
+                    plain.write(block)
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            raise InputError(f"is a damaged {compression} file ({error}); make or fetch it again", name) from None
+        return str(place)
+
+    def _described(self, name: str, view: str, source: Source) -> RowTable:
+        columns = {str(row[0]): str(row[1]) for row in self.rows(f"DESCRIBE {view}", name)}
+        folded: dict[str, str] = {}
+        for column in columns:
+            if column.casefold() in folded:
+                raise InputError(f"two columns are named {folded[column.casefold()]!r}; rename one", name)
+            folded[column.casefold()] = column
+        return RowTable(name, view, columns, source)
+
+    def run(self, sql: str, name: str) -> duckdb.DuckDBPyConnection:
+        """Run a statement; what the engine cannot read becomes an error that names the file."""
+        try:
+            return self.engine.execute(sql)
+        except duckdb.Error as error:
+            raise _fault(error, name) from None
+
+    def rows(self, sql: str, name: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        try:
+            return self.engine.execute(sql).fetchall()
+        except duckdb.Error as error:
+            raise _fault(error, name) from None
+
+
+def identifier(name: str) -> str:
+    """Return a name as an SQL identifier.
+
+    Examples
+    --------
+    >>> print(identifier('say "hi" twice'))
+    "say ""hi"" twice"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as an SQL literal.
+
+    Examples
+    --------
+    >>> print(literal("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def text_of(column: str) -> str:
+    """Return SQL for the text of a column; NULL where it is empty."""
+    return f"nullif(trim(CAST({identifier(column)} AS VARCHAR)), '')"
+
+
+def number_of(column: str, kind: str) -> str:
+    """Return SQL for the number in a column: truth values are 1 and 0, what is no number is NULL."""
+    name = identifier(column)
+    if kind != "VARCHAR":
+        cast = f"TRY_CAST({name} AS DOUBLE)"
+        return f"CASE WHEN isnan({cast}) THEN NULL ELSE {cast} END"
+    absent = ", ".join(map(literal, NO_VALUE))
+    return (
+        f"CASE WHEN lower(trim({name})) IN ({absent}) THEN NULL WHEN lower(trim({name})) = 'true' THEN 1.0 "
+        f"WHEN lower(trim({name})) = 'false' THEN 0.0 ELSE TRY_CAST(replace(trim({name}), '_', ' ') AS DOUBLE) END"
+    )
+
+
+def no_number(column: str, kind: str) -> str:
+    """Return SQL that tells whether a cell holds something that is no finite number."""
+    name, number = identifier(column), number_of(column, kind)
+    given = f"{name} IS NOT NULL"
+    if kind == "VARCHAR":
+        given += f" AND lower(trim({name})) NOT IN ({', '.join(map(literal, NO_VALUE))})"
+    elif kind in ("DOUBLE", "FLOAT"):
+        given += f" AND NOT isnan({name})"
+    return f"({given} AND ({number} IS NULL OR isinf({number}) OR abs({number}) > 1e100))"
+
+
+def time_of(column: str) -> str:
+    """Return SQL for the time in a column, in UTC; NULL where it is none."""
+    return f"make_timestamp(epoch_us(TRY_CAST(CAST({identifier(column)} AS VARCHAR) AS TIMESTAMPTZ)))"
+
+
+def _fault(error: duckdb.Error, name: str) -> InputError:
+    text = str(error)
+    line = _LINE.search(text)
+    first = next((part.strip() for part in text.splitlines() if part.strip() and "CSV Error" not in part), text)
+    said = re.sub(r"^\w[\w ]* Error: ", "", first)
+    return InputError(f"cannot be read as a table: {said[:300]}", name, int(line[1]) if line else None)
+
+
+def _digested(path: Path, name: str) -> Source:
+    digest, size = hashlib.sha256(), 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+                size += len(block)
+    except FileNotFoundError:
+        raise InputError("no such file", name) from None
+    except IsADirectoryError:
+        raise InputError("is a folder; name a file", name) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read ({error})", name) from None
+    if not size:
+        raise InputError("the file is empty", name)
+    return Source(name, digest.hexdigest(), size)
+
+
+def _start(path: Path, name: str) -> tuple[str, bytes]:
+    """Return the compression of a file and the first bytes of its content."""
+    with path.open("rb") as file:
+        stored = file.read(_START)
+    kind = next((kind for magic, kind in _MAGIC if stored.startswith(magic)), "none")
+    if stored.startswith(b"PK\x03\x04"):
+        raise InputError("is a zip archive; unpack it first", name)
+    try:
+        if kind == "gzip":
+            with gzip.open(path) as file:
+                stored = file.read(_START)
+        elif kind == "bz2":
+            with bz2.open(path) as file:
+                stored = file.read(_START)
+        elif kind == "xz":
+            with lzma.open(path) as file:
+                stored = file.read(_START)
+        elif kind == "zstd":
+            with pa.CompressedInputStream(pa.OSFile(str(path)), "zstd") as stream:
+                stored = stream.read(_START)
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise InputError(f"is a damaged {kind} file ({error}); make or fetch it again", name) from None
+    if stored[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError("is in UTF-16; save it as UTF-8", name)
+    if not stored.strip():
+        raise InputError("the file is empty", name)
+    return kind, stored.removeprefix(b"\xef\xbb\xbf")
+
+
+def _relation(place: str, name: str, start: bytes, compression: str) -> str:
+    """Return SQL that reads a file."""
+    file = literal(place)
+    if start.startswith(b"PAR1"):
+        return f"read_parquet({file})"
+    if start.lstrip()[:1] in (b"{", b"["):
+        form = "array" if start.lstrip()[:1] == b"[" else "newline_delimited"
+        return f"read_json({file}, format = '{form}', records = true, sample_size = -1, compression = '{compression}')"
+    line = start.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    separator = max(_SEPARATORS, key=line.count)
+    # a column without a heading is often the number of the row
+    names = [text.strip() or f"column_{i}" for i, text in enumerate(next(csv.reader([line], delimiter=separator)), 1)]
+    _check_header(names, name)
+    columns = ", ".join(f"{literal(column)}: 'VARCHAR'" for column in names)
+    return (
+        f"read_csv({file}, header = true, all_varchar = true, auto_detect = false, delim = {literal(separator)}, "
+        f"quote = '\"', escape = '\"', compression = '{compression}', max_line_size = 20000000, "
+        f"columns = {{{columns}}})"
+    )
+
+
+def _check_header(names: Sequence[str], name: str) -> None:
+    for column in names:
+        if names.count(column) > 1:
+            raise InputError(f"two columns are named {column!r}; rename one", name, 1)
+    if all(re.fullmatch(r"[-+]?[\d.]+", column) for column in names):
+        raise InputError("the first line holds numbers; a header with the names of the columns is expected", name, 1)
+
+
+def _table_of_mappings(data: Any, name: str) -> pa.Table:
+    try:
+        return pa.Table.from_pylist([dict(row) for row in data])
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"a path, a pandas, Polars or Arrow frame, or rows as dictionaries are expected ({error})", name
+        ) from None

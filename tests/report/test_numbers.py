@@ -1,0 +1,121 @@
+"""Every number that a reader meets, in whatever output, stands in report.json or follows from it by counting."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rankstats.report.html import render_html
+from rankstats.report.latex import render_latex
+from rankstats.report.markdown import render_markdown
+from rankstats.report.notebook import notebook_html
+from rankstats.report.terminal import render_terminal
+from tests.report.sample import MEASURES, sample_report
+
+pytestmark = pytest.mark.usefixtures("no_figures")
+
+NUMBER = re.compile(r"(?<![\w.#-])[+−]?(?:\d[\d,]*)?\.?\d+(?![\w-])")
+
+
+def html_text(report: dict[str, Any]) -> str:
+    html = render_html(report)
+    body = html[html.index("<main>") : html.index('<section id="method"')]
+    body = re.sub(r"<svg.*?</svg>|<script.*?</script>", " ", body, flags=re.DOTALL)
+    return re.sub(r"<[^>]+>", " ", body)
+
+
+def notebook_text(report: dict[str, Any]) -> str:
+    return re.sub(r"<style>.*?</style>|<[^>]+>", " ", notebook_html(report), flags=re.DOTALL)
+
+
+def markdown_text(report: dict[str, Any]) -> str:
+    return render_markdown(report).replace("\\", "")
+
+
+def latex_text(report: dict[str, Any]) -> str:
+    latex = re.sub(
+        r"\\label\{[^}]*\}|\\par\\medskip.*|%.*", "", render_latex(report).replace("$-$", "−").replace(r"\%", " ")
+    )
+    latex = latex.replace("--", "–").replace("{[}", "[")
+    return re.sub(r"\\[A-Za-z]+(\{\})?|[${}~]", " ", latex)
+
+
+def terminal_text(report: dict[str, Any]) -> str:
+    return re.sub(r"(?<!\w)-(?=[\d.])", "−", render_terminal(report))
+
+
+OUTPUTS: dict[str, tuple[Callable[[dict[str, Any]], str], int]] = {
+    "html": (html_text, 1000),
+    "notebook": (notebook_text, 40),
+    "markdown": (markdown_text, 300),
+    "latex": (latex_text, 300),
+    "terminal": (terminal_text, 150),
+}
+
+
+@pytest.mark.parametrize("options", [{"systems": 4, "compare": "all-pairs"}, {"weights": True}], ids=str)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_number_comes_from_the_report(output: str, options: dict[str, Any]) -> None:
+    report = sample_report(queries=60, documents=True, **options)
+    make, least = OUTPUTS[output]
+    known = known_numbers(report)
+    tokens = NUMBER.findall(make(report))
+    assert len(tokens) > least
+    assert not sorted({token for token in tokens if token.lstrip("+−") not in known})
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_wrong_number_is_found(output: str) -> None:
+    report = sample_report(queries=30, lists=False)
+    known = known_numbers(report)
+    row = next(row for row in report["scores"] if row["segment"] is None and row["measure"] == MEASURES[0][0])
+    row["mean"] += 0.2718
+    tokens = NUMBER.findall(OUTPUTS[output][0](report))
+    assert [token for token in tokens if token.lstrip("+−") not in known]
+
+
+def known_numbers(report: dict[str, Any]) -> set[str]:
+    """Return every number of the report as it may be written, and those that are words of the page."""
+    # Names of measures, levels, the scale of agreement, sizes of what is listed.
+    known = {"10", "2", "3", "4", "95", "0", "1", "100", str(len(report["warnings"]))}
+    known |= {str(i) for i in range(1, 11)} | {f"{i}0" for i in range(1, 10)}
+    numbers: list[float] = []
+    values = report["values"]
+    measure = MEASURES[0][0]
+    for a in values:
+        for b in values:
+            pairs = zip(values[a][measure], values[b][measure], strict=True)
+            numbers += [y - x for x, y in pairs if x is not None and y is not None]
+    walk(report, numbers)
+    for family in report["families"]:
+        numbers.append(len(family["members"]))
+    for key in ("queries", "systems", "measures"):
+        numbers.append(len(report[key]))
+    for wanted in report["audit"]["queries"]["missing"].values():
+        numbers.append(len(wanted))
+    for distribution in report["distributions"]:
+        numbers.append(sum(distribution["counts"]))
+    for first, second in ((a, b) for a in values for b in values):
+        gaps = [b - a for a, b in zip(values[first][measure], values[second][measure], strict=True) if a is not None]
+        numbers += [sum(g > 0 for g in gaps), sum(g == 0 for g in gaps), sum(g < 0 for g in gaps)]
+    for number in numbers:
+        # more digits where a number lies close to zero, or a p-value to a level
+        known |= {f"{abs(number):,.{d}f}" for d in range(7)} | {f"{abs(number):.{d}f}"[1:] for d in range(3, 9)}
+        known |= {f"{abs(number) * 100:.{d}f}" for d in range(2)} | {".001", ".999"}
+    texts = " ".join([json.dumps(report["queries"]), *(w["message"] for w in report["warnings"])])
+    return known | set(re.findall(r"\d+", texts))
+
+
+def walk(value: Any, numbers: list[float]) -> None:
+    if isinstance(value, dict):
+        for item in value.values():
+            walk(item, numbers)
+    elif isinstance(value, list):
+        for item in value:
+            walk(item, numbers)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        numbers.append(value)
