@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rankstats.cli.options import (
@@ -19,6 +19,13 @@ from rankstats.cli.options import (
     require,
     run_formats,
     split_list,
+)
+from rankstats.cli.report_options import (
+    add_author_arguments,
+    add_file_arguments,
+    author_files,
+    author_settings,
+    write_beside,
 )
 from rankstats.conventions import SCORES_FORMATS
 from rankstats.plan import COMPARE, CORRECTIONS, FAMILIES, INTERVALS, TESTS
@@ -90,6 +97,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     out = parser.add_argument_group("output")
     out.add_argument("--out", metavar="DIR", help="folder of the report (default: reports/BASELINE-vs-SYSTEM)")
     out.add_argument("--title", metavar="TEXT", help="title of the report")
+    add_author_arguments(out)
+    add_file_arguments(out)
     out.add_argument("--quiet", action="store_true", help="print the verdict and the path only")
 
 
@@ -252,7 +261,9 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     with progress_bar(options.quiet) as progress:
         comparison = compare(plan, argv=argv, progress=progress)
         folder = options.out or default_folder(*_names(comparison))
-        path = write_report(comparison, folder, inputs=files_of(plan))
+        inputs = [*files_of(plan), *author_files(options)]
+        path = write_report(comparison, folder, inputs=inputs, **author_settings(options))
+        write_beside(comparison.to_dict(), options, inputs)
     print_summary(comparison, quiet=options.quiet)
     print(path)
     return 0
@@ -269,12 +280,19 @@ def files_of(plan: Plan) -> list[str]:
     return [path for path in named if path is not None]
 
 
-def write_report(comparison: Comparison, folder: str, *, inputs: Sequence[str] = ()) -> str:
+def write_report(
+    comparison: Comparison,
+    folder: str,
+    *,
+    inputs: Sequence[str] = (),
+    notes: str | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> str:
     """Write the folder of a comparison and return the path of its page."""
     from rankstats.output import write_folder  # noqa: PLC0415  with the rest
     from rankstats.report import report_files  # noqa: PLC0415  heavy
 
-    written = write_folder(folder, report_files(comparison), inputs=inputs)
+    written = write_folder(folder, report_files(comparison, notes=notes, titles=titles), inputs=inputs)
     return str(written[0])
 
 

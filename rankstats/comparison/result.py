@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -527,6 +528,15 @@ class Comparison:
             "experiment": None,
             "reproduction": plain(self.reproduction),
         }
+
+    def decide(self, policy: Any) -> Any:
+        """Return the decision of a policy: `rankstats.decision.decide`."""
+        # later layers are looked up when they are asked for
+        return import_module("rankstats.decision").decide(self, policy)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        return str(import_module("rankstats.report.notebook").notebook_html(self.to_dict()))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the differences as a frame, one row each, with flat columns for segments and intervals."""

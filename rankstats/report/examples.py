@@ -10,6 +10,8 @@ from rankstats.report.texts import shown
 
 EXAMPLES_SHOWN = 10
 PAIRS_SHOWN = 6
+MOVES_SHOWN = 3
+"""Documents named as the reason of a difference."""
 
 
 def query_text(query: Row, longest: int = 240) -> str:
@@ -96,9 +98,28 @@ def _example(source: Source, measure: str, pair: Pair, lists: Lists, index: int,
         difference=source.signed(measure, b - a),
         tone=tone,
         mark=MARKS[tone],
-        facts=_facts(source, query),
+        facts=" · ".join(
+            text for text in (_facts(source, query), _reasons(source, measure, pair, query["query_id"])) if text
+        ),
         lists=lists.beside(source, measure, query["query_id"], pair),
     )
+
+
+def _reasons(source: Source, measure: str, pair: Pair, query_id: str) -> str:
+    """Say which relevant documents moved, came or went, the most telling first."""
+    for row in source.report.get("explanations") or []:
+        if (row["query_id"], row["measure"], row["baseline"], row["system"]) == (query_id, measure, *pair):
+            moves = [
+                f"{shown(move['doc_id'], 40)} (grade {move['grade']:g}) {_place(move['rank_baseline'])} → "
+                f"{_place(move['rank_system'])}"
+                for move in row["moves"][:MOVES_SHOWN]
+            ]
+            return f"Moved: {', '.join(moves)}"
+    return ""
+
+
+def _place(rank: int | None) -> str:
+    return "not listed" if rank is None else f"{rank:,}"
 
 
 def _facts(source: Source, query: Row) -> str:

@@ -14,6 +14,7 @@ from rankstats.comparison.collecting import collect
 from rankstats.comparison.significance import seed_of
 from rankstats.errors import PlanError
 from rankstats.plan import Plan
+from rankstats.policy import Claim, Policy
 from rankstats.stats import paired_differences
 from tests.comparison.made import evidence_of
 from tests.comparison.test_comparing import made
@@ -195,3 +196,15 @@ def test_every_check_is_listed_with_its_outcome() -> None:
     row = next(r for r in identical.checks if r.code == "identical_systems")
     assert row.outcome == "serious"
     assert "(1 more among the warnings)" in row.found
+
+
+# ── what a comparison can be asked ──────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_comparison_shows_itself_in_a_notebook_and_decides() -> None:
+    comparison = compare_evidence(evidence_of(made(10, 40, 2, 1), systems=["old", "new"], measures=["x"]), QUICK)
+    html = comparison._repr_html_()
+    assert "new" in html
+    assert "<script" not in html
+    policy = Policy(baseline="old", candidate="new", claims=(Claim("better", "x", 5.0),))
+    assert comparison.decide(policy).outcome == "no_go"

@@ -1,0 +1,77 @@
+"""The page of an experiment: units instead of queries, guards, caps, days, looks, and a verdict that is withheld."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rankstats.experiment import metric_from_text
+from rankstats.report.blocks import Figure, Table
+from rankstats.report.html import render_html
+from rankstats.report.markdown import render_markdown
+from rankstats.report.model import page_model
+from rankstats.report.terminal import render_terminal
+from tests.experiment.made import readout, units
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    rows = [{**row, "when": f"2024-05-0{1 + i % 5}"} for i, row in enumerate(units())]
+    metrics = (
+        replace(metric_from_text("revenue"), role="primary", covariate=("past",)),
+        replace(metric_from_text("paid"), role="guard", margin=0.2),
+        replace(metric_from_text("capped = mean(revenue)"), winsorise=0.95),
+    )
+    return readout(rows, **{"metrics": metrics, "segments": ("country",), "time": "when", **changes}).to_dict()
+
+
+def tables(made: dict[str, Any]) -> dict[str, Table]:
+    found = {}
+    for section in page_model(made).sections:
+        for block in section.blocks:
+            table = block.table if isinstance(block, Figure) else block
+            if isinstance(table, Table):
+                found[table.key] = table
+    return found
+
+
+def test_guards_caps_and_days_stand_on_the_page_with_the_numbers_of_the_report() -> None:
+    made = report()
+    found = tables(made)
+    guard = made["experiment"]["guards"][0]
+    assert [cell.text for cell in found["guards"].rows[0][:3]] == ["paid", "B", guard["outcome"]]
+    assert found["caps"].rows[0][2].text == f"{made['experiment']['caps'][0]['cap']:g}"
+    assert [row[0].text for row in found["days-1-table"].rows] == [day["day"] for day in made["experiment"]["days"]]
+    hows = [row[2].text for row in found["beside"].rows]
+    assert any(text.startswith("with past, variance") for text in hows)
+    assert {"without covariates", "not winsorised"} <= set(hows)
+
+
+def test_every_renderer_speaks_of_units() -> None:
+    made = report()
+    for text in (render_html(made).split('id="query-data"')[0], render_markdown(made), render_terminal(made)):
+        assert "400 units" in text or "n = 400" in text
+    body = render_markdown(made) + render_terminal(made)
+    assert "queries" not in body
+    assert "query" not in body
+
+
+def test_a_withheld_verdict_is_not_shown_as_a_plain_one() -> None:
+    rows = [row for row in units(1000) if row["arm"] == "A"] + [row for row in units(1000) if row["arm"] == "B"][:200]
+    made = readout(rows, "revenue").to_dict()
+    page = page_model(made)
+    assert "is withheld: the arms' sizes do not fit the design" in page.statements[0].headline
+    assert page.notices[0].severity == "serious"
+    assert render_terminal(made).startswith("The verdict on revenue for B against A is withheld")
+
+
+def test_the_bound_of_a_look_is_named() -> None:
+    made = report(looks=(0.5, 1.0), look=1)
+    page = render_html(made)
+    assert "obrien-fleming spending" in page
+    assert f"{made['experiment']['design']['bound']:.4f} standard errors" in page
+
+
+def test_other_reports_have_no_such_section() -> None:
+    from tests.report.sample import sample_report  # noqa: PLC0415  only here
+
+    assert "experiment" not in {section.key for section in page_model(sample_report()).sections}
