@@ -360,13 +360,13 @@ def _rows(value: Any) -> tuple[tuple[str | None, str], ...]:
     if isinstance(value, str):
         return ((None, value),)
     if not isinstance(value, list):
-        raise PlanError(f"is {value!r}; a file, a list of files, or a table {{ A = \"a.csv\" }} is expected")
+        raise PlanError(f'is {value!r}; a file, a list of files, or a table {{ A = "a.csv" }} is expected')
     return tuple(_arm_file(item) if isinstance(item, dict) else (None, _text(item)) for item in value)
 
 
 def _arm_file(item: Mapping[str, Any]) -> tuple[str, str]:
     if set(item) != {"arm", "file"}:
-        raise PlanError(f"is {item!r}; a file, or {{ arm = \"A\", file = \"a.csv\" }}, is expected")
+        raise PlanError(f'is {item!r}; a file, or {{ arm = "A", file = "a.csv" }}, is expected')
     return _text(item["arm"]), _text(item["file"])
 
 
@@ -546,9 +546,7 @@ def plan_from_document(document: Mapping[str, Any], *, base: Path | None = None)
     columns = values.get("columns", {})
     stated = (*inputs, *rest, *columns, *(["conventions"] if "conventions" in values else []))
     experiment = _rebase_experiment(values.get("experiment", {}), base)
-    return Plan(
-        **inputs, columns=Columns(**columns), policies=policies, experiment=experiment, stated=stated, **rest
-    )
+    return Plan(**inputs, columns=Columns(**columns), policies=policies, experiment=experiment, stated=stated, **rest)
 
 
 def _rebase_experiment(section: Mapping[str, Any], base: Path | None) -> dict[str, Any]:

@@ -384,10 +384,6 @@ def _simulated(
     at = stats.simulated_power(units, wanted or 0.0, n=max(2, round(planned.n / planned.per_unit)), **asked)
     found = None if wanted is None else stats.simulated_queries_needed(units, wanted, **asked)
 
-    def queries(name: str) -> float | None:
-        number = math.nan if found is None else float(getattr(found, name)[0]) * planned.per_unit
-        return None if math.isnan(number) else number if math.isinf(number) else math.ceil(number)
-
     simulated = Simulated(
         test=test,
         repetitions=repetitions,
@@ -397,8 +393,13 @@ def _simulated(
         power_at_n=None if wanted is None else float(at.power_at_n[0]),
         power_low=None if wanted is None else float(at.power_low[0]),
         power_high=None if wanted is None else float(at.power_high[0]),
-        queries_needed=queries("queries_needed"),
-        queries_low=queries("queries_low"),
-        queries_high=queries("queries_high"),
+        queries_needed=_queries(found, "queries_needed", planned.per_unit),
+        queries_low=_queries(found, "queries_low", planned.per_unit),
+        queries_high=_queries(found, "queries_high", planned.per_unit),
     )
     return replace(planned, simulated=simulated)
+
+
+def _queries(found: stats.SimulatedQueriesResult | None, name: str, per_unit: float) -> float | None:
+    number = math.nan if found is None else float(getattr(found, name)[0]) * per_unit
+    return None if math.isnan(number) else number if math.isinf(number) else math.ceil(number)

@@ -256,14 +256,17 @@ def _baselines(options: argparse.Namespace, runs: Sequence[tuple[str, str]]) -> 
 def run(options: argparse.Namespace, argv: list[str]) -> int:
     """Compare, write the folder, print the verdict and the path."""
     from rankstats.comparison import compare  # noqa: PLC0415  heavy
+    from rankstats.report import annotated  # noqa: PLC0415  heavy
 
     plan = make_plan(options)
+    known = author_settings(options)
     with progress_bar(options.quiet) as progress:
         comparison = compare(plan, argv=argv, progress=progress)
         folder = options.out or default_folder(*_names(comparison))
         inputs = [*files_of(plan), *author_files(options)]
-        path = write_report(comparison, folder, inputs=inputs, **author_settings(options))
-        write_beside(comparison.to_dict(), options, inputs)
+        path = write_report(comparison, folder, inputs=inputs, **known)
+        if options.tables or options.figures:
+            write_beside(annotated(comparison.to_dict(), **known), options, inputs)
     print_summary(comparison, quiet=options.quiet)
     print(path)
     return 0
@@ -298,13 +301,12 @@ def write_report(
 
 def print_summary(comparison: Comparison, *, quiet: bool) -> None:
     """Print the verdict first, then the tables unless `quiet`."""
-    from rankstats.report import render_terminal  # noqa: PLC0415  heavy
-    from rankstats.report.texts import whole  # noqa: PLC0415  with the rest
+    from rankstats.report import render_terminal, verdict_lines  # noqa: PLC0415  heavy
     from rankstats.wording import MINUS  # noqa: PLC0415  with the rest
 
     terminal = sys.stdout.isatty()
     if quiet:
-        text = "\n".join(whole(verdict.sentence) for verdict in comparison.verdict)
+        text = verdict_lines(comparison.to_dict())
     else:
         text = render_terminal(comparison.to_dict(), shutil.get_terminal_size().columns if terminal else None)
     # scripts that read a pipe want the minus of numbers

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstats.cli import compare as comparing
 from rankstats.cli.options import default_folder, progress_bar, require
+from rankstats.cli.report_options import author_files, author_settings, write_beside
 from rankstats.errors import InputError, PlanError, did_you_mean
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _from_report(options: argparse.Namespace, policy: Policy) -> tuple[Decision,
     from rankstats.archived import report_with_archived  # noqa: PLC0415  heavy
     from rankstats.decision import decide  # noqa: PLC0415  heavy
     from rankstats.output import OUR_FILES, write_folder  # noqa: PLC0415  with the rest
-    from rankstats.report import json_text, per_query_text, read_report, rendered_files  # noqa: PLC0415  heavy
+    from rankstats.report import json_text, read_report, rendered_files  # noqa: PLC0415  heavy
 
     path = options.runs[0]
     report: dict[str, Any] = read_report(path)
@@ -90,7 +91,7 @@ def _from_report(options: argparse.Namespace, policy: Policy) -> tuple[Decision,
             report = report_with_archived(report, archived, policy.baseline, source)
         decision = decide(report, policy)
         report = {**report, "decision": decision.to_dict()}
-        files = {**rendered_files(report), "report.json": json_text(report), "per_query.csv": per_query_text(report)}
+        files = {**rendered_files(report), "report.json": json_text(report)}
     except (TypeError, KeyError, AttributeError, IndexError) as error:
         raise InputError(f"is not a report.json as rankstats writes it ({error!r})", path) from error
     folder = options.out or default_folder(policy.baseline, [policy.candidate])
@@ -108,10 +109,11 @@ def _from_inputs(options: argparse.Namespace, policy: Policy, argv: list[str], p
     from rankstats.comparison import collect, compare_evidence  # noqa: PLC0415  heavy
     from rankstats.decision import decide  # noqa: PLC0415  heavy
     from rankstats.output import write_folder  # noqa: PLC0415  with the rest
-    from rankstats.report import report_files  # noqa: PLC0415  heavy
+    from rankstats.report import annotated, report_files  # noqa: PLC0415  heavy
 
     plan = _plan_for(comparing.make_plan(options), options, policy)
-    evidence = collect(plan, progress=progress)
+    known = author_settings(options)
+    evidence = collect(plan, progress=progress, reverse_ties=not options.against)
     if options.against:
         archived, source = _archived(options.against)
         evidence = with_archived(evidence, plan, archived, policy.baseline, source)
@@ -119,10 +121,14 @@ def _from_inputs(options: argparse.Namespace, policy: Policy, argv: list[str], p
     comparison = compare_evidence(evidence, plan, argv=argv, progress=progress)
     decision = decide(comparison, policy)
     comparison = replace(comparison, decision=decision.to_dict())
-    files = {**report_files(comparison), "junit.xml": _junit(decision)}
+    files = {**report_files(comparison, **known), "junit.xml": _junit(decision)}
     folder = options.out or default_folder(policy.baseline, [policy.candidate])
     inputs = [*comparing.files_of(plan), options.policy, *([options.against] if options.against else [])]
-    return decision, str(write_folder(folder, files, inputs=inputs)[0])
+    inputs += author_files(options)
+    page = str(write_folder(folder, files, inputs=inputs)[0])
+    if options.tables or options.figures:
+        write_beside(annotated(comparison.to_dict(), **known), options, inputs)
+    return decision, page
 
 
 def _plan_for(plan: Plan, options: argparse.Namespace, policy: Policy) -> Plan:

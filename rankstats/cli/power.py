@@ -15,6 +15,7 @@ from rankstats.errors import InputError
 
 if TYPE_CHECKING:
     from rankstats.planning import PlannedDifference, Terms
+    from rankstats.stats.aa_calibration import Calibration
 
 EPILOG = """\
 examples:
@@ -193,23 +194,50 @@ _CALIBRATION_COLUMNS = (
 
 def _calibrate(options: argparse.Namespace) -> int:
     """Print level and coverage of every test on the values at hand, and which test to trust."""
-    from rankstats.comparison import collect  # noqa: PLC0415  heavy
     from rankstats.output import write_file  # noqa: PLC0415  with the rest
-    from rankstats.plan import Plan  # noqa: PLC0415  with the rest
     from rankstats.report.delimited import delimited_text  # noqa: PLC0415  with the rest
+
+    found = _calibrations(options)
+    rows = [
+        {name: getattr(test, name) for name in _CALIBRATION_COLUMNS[2:-1]}
+        | {"measure": measure, "n": calibration.n, "trusted": test.test == calibration.trusted}
+        for measure, calibration in found.items()
+        for test in calibration.tests
+    ]
+    first = next(iter(found.values()))
+    heading = (
+        f"A/A: level {options.alpha:g}, {first.repetitions:,} repetitions a rate, Monte Carlo error "
+        f"{first.monte_carlo_error:.4f}; level_exchanged: nothing differs; level_equal_means: only the means are equal"
+    )
+    _write(_CALIBRATION_COLUMNS, rows, options.format, heading)
+    if options.format == "table":
+        print()
+        for measure, calibration in found.items():
+            said = calibration.trusted or "none of the tests of the mean: use more queries"
+            print(f"{measure}, {calibration.n:,} queries: trust {said}")
+    if options.out:
+        cells = [[row[name] for name in _CALIBRATION_COLUMNS] for row in rows]
+        text = delimited_text(_CALIBRATION_COLUMNS, cells)
+        print(write_file(f"{options.out}/calibration.csv", text, inputs=options.calibrate))
+    return 0
+
+
+def _calibrations(options: argparse.Namespace) -> dict[str, Calibration]:
+    """Return one calibration a measure of the score files."""
+    from rankstats.comparison import collect  # noqa: PLC0415  heavy
+    from rankstats.plan import Plan  # noqa: PLC0415  with the rest
     from rankstats.stats.aa_calibration import calibrate_tests  # noqa: PLC0415  heavy
 
     plan = Plan(
         scores=tuple(options.calibrate), scores_format=options.scores_format, measures=split_list(options.measures)
     )
-    rows: list[dict[str, Any]] = []
-    trusted: list[str] = []
+    found: dict[str, Calibration] = {}
     with progress_bar(options.quiet) as progress:
         scores = collect(plan).scores
         for m, info in enumerate(scores.measures):
             if progress:
                 progress(info.name, m / len(scores.measures))
-            found = calibrate_tests(
+            found[info.name] = calibrate_tests(
                 scores.values[:, :, m],
                 n=options.n,
                 alpha=options.alpha,
@@ -217,25 +245,7 @@ def _calibrate(options: argparse.Namespace) -> int:
                 resamples=options.resamples,
                 rng=options.seed,
             )
-            rows += [
-                {name: getattr(test, name) for name in _CALIBRATION_COLUMNS[2:-1]}
-                | {"measure": info.name, "n": found.n, "trusted": test.test == found.trusted}
-                for test in found.tests
-            ]
-            said = found.trusted or "none of the tests of the mean: use more queries"
-            trusted.append(f"{info.name}, {found.n:,} queries: trust {said}")
-    heading = (
-        f"A/A: level {options.alpha:g}, {found.repetitions:,} repetitions a rate, Monte Carlo error "
-        f"{found.monte_carlo_error:.4f}; level_exchanged: nothing differs; level_equal_means: only the means are equal"
-    )
-    _write(_CALIBRATION_COLUMNS, rows, options.format, heading)
-    if options.format == "table":
-        print("\n".join(["", *trusted]))
-    if options.out:
-        cells = [[row[name] for name in _CALIBRATION_COLUMNS] for row in rows]
-        text = delimited_text(_CALIBRATION_COLUMNS, cells)
-        print(write_file(f"{options.out}/calibration.csv", text, inputs=options.calibrate))
-    return 0
+    return found
 
 
 # ── tables ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -25,6 +25,8 @@ _RESAMPLES = 2_000
 MOST_UNLIKE = 10
 """Queries of a pair of systems that are listed: those on which the two top lists differ most."""
 _MOST_PAIRS = 10
+MOST_ROWS = 200
+"""Pairs of systems whose values are correlated; of more, the first ones."""
 """Of more pairs single queries are not listed; `rankstats agree --runs --per-query` lists them all."""
 
 
@@ -107,7 +109,7 @@ def _systems(scores: Scores, pairs: Sequence[tuple[int, int]]) -> list[Agreement
         if info.diagnostic:
             continue
         values = scores.values[defined_for_all[:, m], :, m]
-        for b, s in pairs:
+        for b, s in pairs[:MOST_ROWS]:
             rows += _pair("systems", (info.name, scores.systems[b], scores.systems[s]), values[:, b], values[:, s])
     return rows
 

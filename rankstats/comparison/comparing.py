@@ -114,7 +114,7 @@ def compare_evidence(
         verdict=verdicts,
         reproduction=_reproduction(evidence, plan, tuple(scores.measures[m].name for m in primary), argv),
         to_judge=to_judge,
-        standings=make_standings(evidence, plan, primary),
+        standings=make_standings(evidence, plan, primary, analysis.confirmatory),
         post_stratified=post_stratify(evidence, plan, pairs, attributes),
         robustness=analysis.robustness,
         coverage=analysis.coverage,

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from rankstats import stats
-from rankstats.comparison.columns import Block, Column, make_block
+from rankstats.comparison.columns import MOST_SHOWN_BESIDE, Block, Column, make_block
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.result import Family, Interval, OtherCorrection
 from rankstats.comparison.significance import Corrected, chosen_correction, correct, correct_tukey, other_corrections
@@ -97,7 +97,8 @@ def _claims(
         corrected = correct_tukey(tested, values, None if block.weighting is None else evidence.weights, plan)
     else:
         corrected = correct(correction, tested, family, plan, clusters)
-    others = other_corrections(correction, tested, family, plan, clusters)
+    few = len(claims) <= MOST_SHOWN_BESIDE
+    others = other_corrections(correction, tested, family, plan, clusters) if few else {}
     rank = {int(column): k for k, column in enumerate(chosen)}
     places = {
         block.id(c): Place(

@@ -17,6 +17,8 @@ from rankstats.tables import Hits, Judgments
 
 CARRIERS = 5
 """Queries named as those that move a difference most."""
+MOST_CLAIMS = 1000
+"""Larger families are not described claim by claim."""
 MOST_MOVES = 6
 """Documents named for a query."""
 
@@ -34,6 +36,8 @@ def make_robustness(evidence: Evidence, block: Block, claims: Sequence[int]) -> 
         Columns of the confirmatory family.
     """
     chosen = [c for c in claims if block.columns[c].attribute is None]
+    if len(chosen) > MOST_CLAIMS:
+        return ()
     columns = block.differences.select(np.asarray(chosen, dtype=np.int64))
     result = stats.concentration(columns)
     rows = []

@@ -10,16 +10,19 @@ import numpy as np
 from rankstats import stats
 from rankstats.comparison.columns import Column, overall_differences
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import Standing
+from rankstats.comparison.result import Difference, Standing
 from rankstats.comparison.significance import chosen_correction, correct, run_test, seed_of
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.plan import Plan
 from rankstats.tables import exact_mean
 
 FEWEST_SYSTEMS = 3
+_NOT_FOR_RANKS = ("none", "bh", "by")
 
 
-def make_standings(evidence: Evidence, plan: Plan, primary: Sequence[int]) -> tuple[Standing, ...]:
+def make_standings(
+    evidence: Evidence, plan: Plan, primary: Sequence[int], claims: Sequence[Difference] = ()
+) -> tuple[Standing, ...]:
     """Return a row for each primary measure and system, the best mean first; empty for fewer than three systems.
 
     The rank interval comes from the test of all pairs, corrected together whatever the pairs that the plan compares; it
@@ -34,13 +37,16 @@ def make_standings(evidence: Evidence, plan: Plan, primary: Sequence[int]) -> tu
         Test, correction, level, resamples, seed.
     primary : sequence of int
         Indices of the primary measures.
+    claims : sequence of Difference
+        The claims: where they are all pairs on one measure, their adjusted p-values are those of the ranks.
     """
     if len(evidence.scores.systems) < FEWEST_SYSTEMS:
         return ()
-    return tuple(row for m in primary for row in _standings(evidence, plan, m))
+    same = plan.compare == "all-pairs" and len(primary) == 1 and plan.family == "primary"
+    return tuple(row for m in primary for row in _standings(evidence, plan, m, claims if same else ()))
 
 
-def _standings(evidence: Evidence, plan: Plan, m: int) -> list[Standing]:
+def _standings(evidence: Evidence, plan: Plan, m: int, claims: Sequence[Difference]) -> list[Standing]:
     scores, weights = evidence.scores, evidence.weights
     info, systems = scores.measures[m], scores.systems
     kept = scores.defined()[:, m] & (evidence.query_weights > 0)
@@ -50,7 +56,7 @@ def _standings(evidence: Evidence, plan: Plan, m: int) -> list[Standing]:
     oriented = np.array([-np.inf if mean is None else sign * mean for mean in means])
     # equal means share the better rank
     ranks = 1 + (oriented[:, None] < oriented).sum(axis=1)
-    low, high, correction = _intervals(evidence, plan, m, sign)
+    low, high, correction = _intervals(evidence, plan, m, sign, claims)
     candidates = _candidates(evidence, plan, sign * values, kept)
     order = sorted(range(len(systems)), key=lambda s: (int(ranks[s]), s))
     return [
@@ -72,7 +78,7 @@ def _standings(evidence: Evidence, plan: Plan, m: int) -> list[Standing]:
 
 
 def _intervals(
-    evidence: Evidence, plan: Plan, m: int, sign: float
+    evidence: Evidence, plan: Plan, m: int, sign: float, claims: Sequence[Difference]
 ) -> tuple[np.ndarray | None, np.ndarray | None, str | None]:
     """Return the ends of the rank intervals and the correction that they rest on."""
     systems = len(evidence.scores.systems)
@@ -81,10 +87,14 @@ def _intervals(
     units = differences if evidence.clusters is None else _clustered(differences, evidence)
     if units.n_effective.min() < SMALLEST_VERDICT_N or plan.test in RANK_TESTS or plan.alternative != "two-sided":
         return None, None, None
+    if len(claims) == len(columns) and claims[0].correction not in _NOT_FOR_RANKS:
+        p_adjusted = np.array([1.0 if row.p_adjusted is None else row.p_adjusted for row in claims])
+        ranks = stats.rank_intervals(sign * differences.mean, p_adjusted <= plan.alpha)
+        return ranks.low, ranks.high, claims[0].correction
     sizes = np.full(len(columns), len(columns), dtype=np.int64)
     tested = run_test(plan.test, differences, plan, sizes, evidence.clusters)
     correction = chosen_correction(plan, differences, evidence.clusters)
-    if correction in ("none", "bh", "by", "tukey"):
+    if correction in (*_NOT_FOR_RANKS, "tukey"):
         # a rank interval needs the family-wise error of all pairs
         correction = "holm"
     corrected = correct(correction, tested, differences, plan, evidence.clusters)

@@ -292,6 +292,8 @@ class _Reader:
             inside = np.flatnonzero((units.arm == arm) & ~np.any(np.isnan(np.stack(variables)), axis=0))
             if len(inside) < _LEAST_UNITS:
                 continue
+            # in the order of their values, sums do not depend on that of the units
+            inside = inside[np.lexsort([v[inside] for v in variables])]
             parts = [v[inside] for v in variables]
             centred = parts[0] - parts[0].mean()
             if len(parts) == 2:
@@ -302,8 +304,8 @@ class _Reader:
             largest = int(np.argmax(squares))
             share = float(squares[largest]) / whole if whole > 0 else 0.0
             if share > DOMINATES and (best is None or share > best.share):
-                row = int(units.place[inside[largest]])
-                name = self.tables.rows(f"SELECT u FROM units WHERE rowid = {row}", self.query.name)[0][0]
+                alike = ", ".join(map(str, units.place[inside[squares == squares[largest]]].tolist()))
+                name = self.tables.rows(f"SELECT min(u) FROM units WHERE rowid IN ({alike})", self.query.name)[0][0]
                 without = unit_moments(*(np.delete(part, largest) for part in parts))
                 best = Dominant(str(name), arm, float(parts[0][largest]), share, without)
         return best

@@ -296,7 +296,8 @@ def _relation(place: str, name: str, start: bytes, compression: str) -> str:
         return f"read_parquet({file})"
     if start.lstrip()[:1] in (b"{", b"["):
         form = "array" if start.lstrip()[:1] == b"[" else "newline_delimited"
-        return f"read_json({file}, format = '{form}', records = true, sample_size = -1, compression = '{compression}')"
+        packed = "uncompressed" if compression == "none" else compression
+        return f"read_json({file}, format = '{form}', records = true, sample_size = -1, compression = '{packed}')"
     line = start.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
     separator = max(_SEPARATORS, key=line.count)
     # a column without a heading is often the number of the row

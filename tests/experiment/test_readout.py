@@ -246,13 +246,14 @@ def test_aggregates_and_rows_give_the_same_numbers(tmp_path: Path) -> None:
 def test_the_order_of_rows_changes_nothing_at_all() -> None:
     rows = events(units())
     for row in rows:
-        row["revenue"] += 0.1
+        row["revenue"] += 0.1 + 40 * (row["user"] in ("u00007", "u00011"))
     mixed = [rows[i] for i in np.random.default_rng(5).permutation(len(rows))]
     metrics = (*METRICS, "quantile(revenue, 0.9)")
     first, second = (readout(given, *metrics, segments=("country",)) for given in (rows, mixed))
     assert first.differences == second.differences
     assert first.scores == second.scores
     assert first.checks == second.checks
+    assert check(first, "dominant_unit").outcome == "warns"
 
 
 def test_assignments_bring_in_units_without_rows(tmp_path: Path) -> None:
