@@ -25,9 +25,9 @@ _RESAMPLES = 2_000
 MOST_UNLIKE = 10
 """Queries of a pair of systems that are listed: those on which the two top lists differ most."""
 _MOST_PAIRS = 10
+"""Of more pairs single queries are not listed; `rankstats agree --runs --per-query` lists them all."""
 MOST_ROWS = 200
 """Pairs of systems whose values are correlated; of more, the first ones."""
-"""Of more pairs single queries are not listed; `rankstats agree --runs --per-query` lists them all."""
 
 
 def make_agreement(

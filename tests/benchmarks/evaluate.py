@@ -5,8 +5,8 @@ a. 2 runs of 200 documents for each of 6,980 queries, in the shape of the MS MAR
 b. The same with 1,000 documents a query.
 c. 8 runs of 1,000 documents for each of 250 queries, 300 documents a query judged from 0 to 3.
 d. Growth: one run of 6,980 queries with 200, 500, 1,000 and 2,000 documents each, 1.4 to 14 million lines.
-e. `rankstats compare` on TREC-COVID (8 runs, 4 measures, 10,000 resamples, 2 segmentations, HTML) against a process that
-   only imports what it is made of; needs the shared collections beside the checkout.
+e. `rankstats compare` on TREC-COVID (8 runs, 4 measures, 10,000 resamples, 2 segmentations, HTML) against a process
+   that only imports what it is made of; needs the shared collections beside the checkout.
 
 Run it from the root of a checkout::
 
@@ -31,7 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +53,8 @@ import sys
 import pytrec_eval
 with open(sys.argv[1]) as file:
     qrels = pytrec_eval.parse_qrel(file)
-names = {"ndcg": "nDCG", "ndcg_cut_10": "nDCG@10", "map": "AP", "recip_rank": "RR", "P_10": "P@10", "recall_100": "R@100"}
+names = {"map": "AP", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10"}
+names |= {"recip_rank": "RR", "P_10": "P@10", "recall_100": "R@100"}
 evaluator = pytrec_eval.RelevanceEvaluator(qrels, set(names))
 for path in sys.argv[2:]:
     with open(path) as file:
@@ -281,8 +282,8 @@ def growth(shapes: tuple[Shape, ...], timings: list[Timing]) -> str:
     slope, start = np.polyfit(millions, seconds, 1)
     off = np.max(np.abs(seconds - (start + slope * millions)) / seconds)
     return (
-        f"Growth: {start:.2f} s and {slope:.3f} s a million lines, from {millions[0]:.1f} to {millions[-1]:.1f} million; "
-        f"the line is off by {off:.0%} at most. Lines × {millions[-1] / millions[0]:.0f}, "
+        f"Growth from {millions[0]:.1f} to {millions[-1]:.1f} million lines: {start:.2f} s and {slope:.3f} s a million; "
+        f"this straight line is off by {off:.0%} at most. Lines × {millions[-1] / millions[0]:.0f}, "
         f"seconds × {seconds[-1] / seconds[0]:.1f}."
     )
 
@@ -295,14 +296,14 @@ def main() -> None:
     options = parser.parse_args()
     programs = [program for program in PROGRAMS if importlib.util.find_spec(program.module)]
     rows, remarks, problems = [], [], []
-    for section, shapes in SECTIONS.items():
+    for section, full in SECTIONS.items():
         if section not in options.only:
             continue
+        shapes = tuple(replace(shape, queries=round(shape.queries * options.scale)) for shape in full)
         of_rankstats = []
         for shape in shapes:
-            scaled = Shape(shape.runs, round(shape.queries * options.scale), shape.depth, shape.judged)
-            timings = time_shape(scaled, programs[:1] if section == "d" else programs, options.repeats)
-            rows += table_rows(f"{section}. {scaled}", timings)
+            timings = time_shape(shape, programs[:1] if section == "d" else programs, options.repeats)
+            rows += table_rows(f"{section}. {shape}", timings)
             problems += disagreements(timings)
             of_rankstats.append(timings[PROGRAMS[0].name])
         if section == "d":
