@@ -253,16 +253,25 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
 
     settings = make_settings(options)
     files = [path for _, path in settings.rows] + ([settings.assignments] if settings.assignments else [])
+    _check_files([path for _, path in settings.rows])
     evidence = read_experiment(settings)
     folder = options.out or default_folder(evidence.arms[0], evidence.arms[1:])
     earlier = _earlier(Path(folder) / "report.json", [source.sha256 or "" for source in evidence.sources])
     readout = read_out_evidence(evidence, settings, argv=argv, earlier=earlier)
-    written = write_folder(folder, experiment_files(readout), inputs=files)
     if options.summary_out:
         write_file(options.summary_out, aggregates_text(evidence), inputs=files)
+    written = write_folder(folder, experiment_files(readout), inputs=files)
     _print(readout, quiet=options.quiet)
     print(written[0])
     return 0
+
+
+def _check_files(paths: Sequence[str]) -> None:
+    """Refuse a file that is named twice: its rows would count twice."""
+    seen: dict[Path, str] = {}
+    for path in paths:
+        first = seen.setdefault(Path(path).resolve(), path)
+        require(first is path, f"{path} is named twice; its rows would count twice")
 
 
 def _earlier(path: Path, digests: list[str]) -> list[dict[str, Any]]:

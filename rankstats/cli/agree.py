@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rankstats.cli.options import add_measure_arguments, policy_changes, progress_bar, require, split_list
+from rankstats.cli.options import add_measure_arguments, count_of, policy_changes, progress_bar, require, split_list
 
 if TYPE_CHECKING:
     from rankstats.comparison import Progress
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_inputs(parser)
     add_measure_arguments(parser)
     lists = parser.add_argument_group("comparing lists (tied scores are ties, unless --ties is rank or input)")
-    lists.add_argument("--cutoff", type=int, metavar="K", help="depth of the overlap, default 10")
+    lists.add_argument("--cutoff", type=count_of, metavar="K", help="depth of the overlap, default 10")
     lists.add_argument("--rbo-p", type=float, metavar="P", help="persistence of RBO, default 0.9")
     lists.add_argument("--rbo-ties", choices=("a", "b", "w"), help="version of RBO for ties, default a")
     group = parser.add_argument_group("statistics")

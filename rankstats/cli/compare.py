@@ -25,6 +25,7 @@ from rankstats.cli.report_options import (
     add_file_arguments,
     author_files,
     author_settings,
+    check_beside,
     write_beside,
 )
 from rankstats.conventions import SCORES_FORMATS
@@ -259,6 +260,7 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     from rankstats.report import annotated  # noqa: PLC0415  heavy
 
     plan = make_plan(options)
+    check_beside(options)
     known = author_settings(options)
     with progress_bar(options.quiet) as progress:
         comparison = compare(plan, argv=argv, progress=progress)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankstats.cli import compare as comparing
 from rankstats.cli.options import default_folder, progress_bar, require
-from rankstats.cli.report_options import author_files, author_settings, write_beside
+from rankstats.cli.report_options import author_files, author_settings, check_beside, write_beside
 from rankstats.errors import InputError, PlanError, did_you_mean
 
 if TYPE_CHECKING:
@@ -112,6 +112,7 @@ def _from_inputs(options: argparse.Namespace, policy: Policy, argv: list[str], p
     from rankstats.report import annotated, report_files  # noqa: PLC0415  heavy
 
     plan = _plan_for(comparing.make_plan(options), options, policy)
+    check_beside(options)
     known = author_settings(options)
     evidence = collect(plan, progress=progress, reverse_ties=not options.against)
     if options.against:

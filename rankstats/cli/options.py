@@ -204,6 +204,26 @@ def progress_bar(quiet: bool) -> Iterator[Progress | None]:
         yield show
 
 
+LARGEST_COUNT = 1_000_000_000
+
+
+def count_of(text: str) -> int:
+    """Read a whole number of at most a billion.
+
+    Examples
+    --------
+    >>> count_of("10")
+    10
+    """
+    try:
+        value = int(text)
+    except ValueError:
+        value = LARGEST_COUNT + 1
+    if value > LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{text!r}: a whole number of at most {LARGEST_COUNT:,} is expected")
+    return value
+
+
 def require(condition: bool, message: str) -> None:
     """Raise a usage error unless a condition holds."""
     if not condition:

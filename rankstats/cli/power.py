@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankstats.cli.options import progress_bar, require, split_list
+from rankstats.cli.options import count_of, progress_bar, require, split_list
 from rankstats.conventions import SCORES_FORMATS
 from rankstats.errors import InputError
 
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="comparisons that are made together (default: those of the report's claims, else 1)",
     )
     asked.add_argument("--one-sided", action="store_true", help="one-sided tests")
-    asked.add_argument("--n", type=int, metavar="N", help="number of queries (default: those at hand)")
+    asked.add_argument("--n", type=count_of, metavar="N", help="number of queries (default: those at hand)")
     of_report = parser.add_argument_group("of a report")
     of_report.add_argument("--measures", metavar="LIST", action="append", default=[], help="default: all")
     of_report.add_argument("--baseline", metavar="NAME", help="default: the pairs that the report compares")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rankstats.cli.report_options import add_file_arguments, write_beside
+from rankstats.cli.report_options import add_file_arguments, check_beside, write_beside
 from rankstats.errors import InputError
 
 EPILOG = """\
@@ -26,6 +26,7 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     from rankstats.output import write_folder  # noqa: PLC0415  with the rest
     from rankstats.report import read_report, rendered_files  # noqa: PLC0415  heavy
 
+    check_beside(options)
     report = read_report(options.report)
     folder = options.out or str(Path(options.report).parent)
     try:

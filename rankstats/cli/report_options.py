@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from rankstats.cli.options import split_list
+from rankstats.cli.options import require, split_list
+from rankstats.errors import did_you_mean
 
 TABLE_FORMATS = ("csv", "parquet", "latex")
 FIGURE_FORMATS = ("svg", "png", "pdf")
@@ -38,6 +40,29 @@ def add_file_arguments(group: argparse._ArgumentGroup) -> None:
         default=[],
         help=f"formats of --figures: {', '.join(FIGURE_FORMATS)} (default: all); repeatable",
     )
+
+
+def check_beside(options: argparse.Namespace) -> None:
+    """Refuse formats and places before anything is computed or written.
+
+    Raises
+    ------
+    PlanError
+        If a format is unknown or a place is a file.
+    """
+    for option, known in (("table_formats", TABLE_FORMATS), ("figure_formats", FIGURE_FORMATS)):
+        for name in split_list(getattr(options, option)):
+            flag = option.replace("_", "-")
+            require(name in known, f"--{flag} {name}: choose from {', '.join(known)}" + did_you_mean(name, known))
+    for option in ("tables", "figures"):
+        given = getattr(options, option)
+        require(given != "", f"--{option} names nothing")
+        if given:
+            existing = [place for place in (Path(given), *Path(given).parents) if place.exists()]
+            folder = not existing or existing[0].is_dir()
+            require(folder, f"--{option} {given}: {existing[0] if existing else given} is a file; name a folder")
+        formats = getattr(options, f"{option.removesuffix('s')}_formats")
+        require(not formats or bool(given), f"--{option.removesuffix('s')}-formats needs --{option} DIR")
 
 
 def author_settings(options: argparse.Namespace) -> dict[str, Any]:

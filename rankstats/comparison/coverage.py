@@ -81,7 +81,7 @@ def make_coverage(
     rows : sequence of Difference
         The same claims as rows.
     """
-    if evidence.judgments is None or not evidence.hits or len(claims) > MOST_CLAIMS or plan.correction == "tukey":
+    if evidence.judgments is None or not evidence.hits or not can_decide_anew(plan, claims):
         return ()
     found = []
     for k, (c, row) in enumerate(zip(claims, rows, strict=True)):
@@ -120,7 +120,7 @@ class _Claim:
             evidence,
             evidence.judgments,
             plan,
-            ClaimedFamily.of(evidence, plan, block, claims),
+            ClaimedFamily.of(evidence, plan, block, claims).anchored(member, row, plan),
             member,
             row,
             measure,
@@ -159,19 +159,23 @@ class _Claim:
         )
 
     def _likely(self, verdict: str) -> float | None:
-        """How many unjudged documents of the losing list would be relevant at the rate of its judged ones.
+        """How many unjudged documents that help the losing list would be relevant at the rate of its judged ones.
 
         Judgments that name relevant documents only (clicks, purchases) tell no such rate.
         """
-        if verdict not in ("better", "worse") or not (self.judgments.grade < self._lowest()).any():
+        if verdict == "not_shown" or not (self.judgments.grade < self._lowest()).any():
             return None
-        system_wins = verdict == "better"
-        loser = self.pair[0] if system_wins else self.pair[1]
+        shares = [_unjudged_share(hits) or 0.0 for hits in self.pair]
+        # of two equivalent systems the one that is judged less may be the better one
+        place = {"better": 0, "worse": 1}.get(verdict, int(shares[1] > shares[0]))
+        loser, side = self.pair[place], 1 if place else -1
+        telling = self.unjudged.towards(side, self.evidence.query_weights)
         shown = loser.rank <= DEPTH
         if not shown.any():
             return 0.0
         rate = float(np.mean(loser.grade[shown] >= self._lowest()))
-        return rate * int(np.count_nonzero(np.isnan(loser.top.grade) & (loser.top.rank <= DEPTH)))
+        rank = self.unjudged.rank_system if place else self.unjudged.rank_baseline
+        return rate * int(np.count_nonzero(rank[telling] > 0))
 
     def _lowest(self) -> float:
         """The lowest grade that counts as relevant for the measure."""
@@ -270,6 +274,11 @@ def _with_hits(hits: Hits, place: Codes, added: tuple[Codes, Codes, Codes], grad
     )
 
 
+def can_decide_anew(plan: Plan, claims: Sequence[int]) -> bool:
+    """Whether scenarios can be decided as the claims are: in the same family, and in reasonable time."""
+    return len(claims) <= MOST_CLAIMS and plan.correction != "tukey" and plan.compare != "best"
+
+
 def withheld(coverage: Coverage, row: Difference) -> bool:
     """Whether a verdict is withheld because the losing list is judged less and likely holds what would turn it.
 
@@ -280,15 +289,15 @@ def withheld(coverage: Coverage, row: Difference) -> bool:
     if None in shares or coverage.to_turn is None or coverage.likely is None:
         return False
     baseline, system = (share or 0.0 for share in shares)
-    gap = baseline - system if coverage.verdict == "better" else system - baseline
+    gap = {"better": baseline - system, "worse": system - baseline}.get(coverage.verdict, abs(baseline - system))
     return gap > LARGEST_GAP and coverage.to_turn <= coverage.likely
 
 
 def reason_to_withhold(coverage: Coverage) -> str:
     """Return in words why a verdict is withheld."""
-    wins = coverage.verdict == "better"
-    loser, winner = (coverage.baseline, coverage.system) if wins else (coverage.system, coverage.baseline)
     shares = (coverage.unjudged_baseline or 0.0, coverage.unjudged_system or 0.0)
+    wins = {"better": True, "worse": False}.get(coverage.verdict, shares[0] >= shares[1])
+    loser, winner = (coverage.baseline, coverage.system) if wins else (coverage.system, coverage.baseline)
     lost, won = shares if wins else shares[::-1]
     documents = count(coverage.to_turn or 0, "of its unjudged documents", "of its unjudged documents")
     return (

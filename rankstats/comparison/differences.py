@@ -126,7 +126,11 @@ def analyse(
     coverage = make_coverage(evidence, plan, blocks[0], claims, confirmatory)
     for found in coverage:
         if withheld(found, rows[found.difference_id]):
-            rows[found.difference_id] = replace(rows[found.difference_id], withheld=reason_to_withhold(found))
+            for c in claims:
+                row = rows[blocks[0].id(c)]
+                # the claims about segments rest on the same lists
+                if (row.measure, row.baseline, row.system) == (found.measure, found.baseline, found.system):
+                    rows[row.id] = replace(row, withheld=reason_to_withhold(found))
     confirmatory = tuple(rows[blocks[0].id(c)] for c in claims)
     return Analysis(
         differences=tuple(rows.values()),

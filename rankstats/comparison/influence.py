@@ -42,7 +42,8 @@ def carried_claims(
     rows : sequence of Difference
         The same claims as rows; their correction is kept.
     """
-    if len(claims) > _MOST_CLAIMS or plan.correction == "tukey":
+    # where the best was chosen by the data the correction covers pairs that are no claims
+    if len(claims) > _MOST_CLAIMS or plan.correction == "tukey" or plan.compare == "best":
         return ()
     family = block.differences.select(np.asarray(claims))
     adjusted: dict[int, NDArray[np.float64]] = {}

@@ -44,6 +44,11 @@ class ClaimedFamily:
     weights: Floats | None
     clusters: Clusters
 
+    def anchored(self, member: int, row: Difference, plan: Plan) -> ClaimedFamily:
+        """Return a family that decides the unchanged claim as the comparison does, with all resamples if need be."""
+        unchanged = self.decide(member, row, self.baseline[:, member], self.system[:, member])[1]
+        return self if unchanged == outcome_of(replace(row, withheld=None), plan.alpha) else replace(self, plan=plan)
+
     @classmethod
     def of(cls, evidence: Evidence, plan: Plan, block: Block, claims: Sequence[int]) -> ClaimedFamily:
         """Return the family of the claims, which are columns of the block."""
@@ -75,9 +80,11 @@ class ClaimedFamily:
         tested = run_test(self.plan.test, family, self.plan, sizes, self.clusters)
         corrected = correct(row.correction, tested, family, self.plan, self.clusters)
         p, estimate = float(corrected.p_adjusted[member]), float(tested.estimate[member])
+        counted = family.integers[family.present[:, member], member]
         changed = replace(
             row,
             n=int(family.n[member]),
+            ties=int(np.count_nonzero(counted == 0)),
             difference=estimate,
             estimate=estimate,
             p_adjusted=None if np.isnan(p) else p,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -42,8 +43,13 @@ def make_standings(
     """
     if len(evidence.scores.systems) < FEWEST_SYSTEMS:
         return ()
+    withheld = {row.measure for row in claims if row.withheld is not None}
     same = plan.compare == "all-pairs" and len(primary) == 1 and plan.family == "primary"
-    return tuple(row for m in primary for row in _standings(evidence, plan, m, claims if same else ()))
+    rows = [row for m in primary for row in _standings(evidence, plan, m, claims if same else ())]
+    # a verdict that is withheld is not spoken by the ranks either
+    return tuple(
+        replace(row, low=None, high=None, may_be_best=None) if row.measure in withheld else row for row in rows
+    )
 
 
 def _standings(evidence: Evidence, plan: Plan, m: int, claims: Sequence[Difference]) -> list[Standing]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from rankstats.comparison.columns import Block
-from rankstats.comparison.coverage import MOST_CLAIMS
+from rankstats.comparison.coverage import can_decide_anew
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.result import Difference, TieEffect
 from rankstats.comparison.scenarios import ClaimedFamily
@@ -33,7 +34,7 @@ def make_tie_effects(
     rows : sequence of Difference
         The same claims as rows.
     """
-    if evidence.reversed_ties is None or len(claims) > MOST_CLAIMS or plan.correction == "tukey":
+    if evidence.reversed_ties is None or not can_decide_anew(plan, claims):
         return ()
     family = ClaimedFamily.of(evidence, plan, block, claims)
     found = []
@@ -47,9 +48,10 @@ def make_tie_effects(
         moved = [int(np.count_nonzero(~np.isnan(a) & (a != b))) for a, b in zip(plain, turned, strict=True)]
         if not any(moved):
             continue
-        verdict = outcome_of(row, plan.alpha)
+        verdict = outcome_of(replace(row, withheld=None), plan.alpha)
         cases = [(turned[0], plain[1]), (plain[0], turned[1]), (turned[0], turned[1])]
-        decided = [family.decide(k, row, *case) for case in cases]
+        anchored = family.anchored(k, row, plan)
+        decided = [anchored.decide(k, row, *case) for case in cases]
         sizes = [size for size, _ in decided if size is not None] + [row.difference]
         others = {outcome for _, outcome in decided} - {verdict}
         found.append(

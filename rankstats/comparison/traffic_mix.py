@@ -13,6 +13,7 @@ from rankstats.comparison.columns import Column, make_columns, overall_differenc
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.result import Interval, PostStratified, defined
 from rankstats.comparison.segments import NONE, Attribute
+from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.plan import Plan
 
@@ -32,7 +33,8 @@ def post_stratify(
     """Return the differences of all pairs and measures under the mix of each attribute that has one.
 
     The plan's `mix` states the shares of an attribute's values; else the measured traffic of the whole query table
-    does, where there is one. Queries without a value of the attribute play no part.
+    does, where there is one. Queries without a value of the attribute play no part. There is no interval where a
+    segment of the mix has fewer than 10 queries, nor beside one-sided tests.
 
     Parameters
     ----------
@@ -51,7 +53,11 @@ def post_stratify(
         If a stated mix names an attribute or a value that is not there.
     """
     mixes = _mixes(plan, attributes)
-    if not mixes or evidence.clusters is not None:
+    if evidence.clusters is not None:
+        if plan.mix:
+            raise PlanError("--mix weights segments query by query and knows no clusters; leave out one of the two")
+        return ()
+    if not mixes:
         return ()
     columns = make_columns(evidence.scores, pairs, ())
     differences = overall_differences(evidence, columns, weighted=evidence.weights is not None)
@@ -96,6 +102,10 @@ def _rows(
         value: float(share) for value, share in zip(mix.attribute.values, mix.shares.tolist(), strict=True) if share > 0
     }
     plain = differences.mean
+    used = [k for k, share in enumerate(mix.shares.tolist()) if share > 0]
+    sizes = np.array([differences.within(mix.attribute.code == k).n for k in used])
+    # a segment of a few queries that agree would pass for certain
+    told = (sizes.min(axis=0) >= SMALLEST_VERDICT_N) & (plan.alternative == "two-sided")
     return [
         PostStratified(
             measure=scores.measures[column.measure].name,
@@ -108,11 +118,11 @@ def _rows(
             n=int(result.n[c]),
             plain=defined(plain[c]),
             difference=defined(result.estimate[c]),
-            standard_error=defined(result.standard_error[c]),
-            p_value=defined(result.p_value[c]),
-            interval=Interval.from_ends(
-                float(result.low[c]), float(result.high[c]), 1 - plan.alpha, "t, Satterthwaite"
-            ),
+            standard_error=defined(result.standard_error[c]) if told[c] else None,
+            p_value=defined(result.p_value[c]) if told[c] else None,
+            interval=Interval.from_ends(float(result.low[c]), float(result.high[c]), 1 - plan.alpha, "t, Satterthwaite")
+            if told[c]
+            else None,
         )
         for c, column in enumerate(columns)
     ]

@@ -84,6 +84,25 @@ class _Judged:
         return np.where(self.row[at] == rows, self.judgment[at], -1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Lookup:
+    """Judged pairs of query and document as numbers, ascending, and the judgment of each.
+
+    A pair is the query's number times the number of distinct documents, plus the document's place among them.
+    """
+
+    documents: pa.Array[Any]
+    pairs: NDArray[np.int64]
+    judgment: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, judgments: Judgments) -> _Lookup:
+        encoded = judgments.doc_ids.cast(pa.large_string()).dictionary_encode()
+        pairs = judgments.query.astype(np.int64) * len(encoded.dictionary) + values_of(encoded.indices)
+        sorting = np.argsort(pairs, kind="stable")
+        return cls(encoded.dictionary, pairs[sorting], sorting)
+
+
 def make_hits(
     judgments: Judgments, ranking: Ranking, policies: Policies, *, depth: int = 10, reverse_ties: bool = False
 ) -> Hits:
@@ -197,18 +216,15 @@ def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[n
     """Return the rows of the run that are judged."""
     if not len(judgments.query) or not len(ranking.query):
         return _Judged(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    encoded = judgments.doc_ids.cast(pa.large_string()).dictionary_encode()
-    document = values_of(encoded.indices).astype(np.int64)
-    width = len(encoded.dictionary)
-    pairs = judgments.query.astype(np.int64) * width + document
-    sorting = np.argsort(pairs, kind="stable")
-    pairs = pairs[sorting]
-    rows, code = _judged_somewhere(ranking.doc_ids, encoded.dictionary)
+    lookup = judgments.made.get("lookup")
+    if lookup is None:
+        lookup = judgments.made["lookup"] = _Lookup.of(judgments)
+    rows, code = _judged_somewhere(ranking.doc_ids, lookup.documents)
     # an unknown query makes a negative number, which no judgment has
-    wanted = to_judged[ranking.query[rows]].astype(np.int64) * width + code
-    at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
-    found = pairs[at] == wanted
-    return _Judged(rows[found], sorting[at[found]])
+    wanted = to_judged[ranking.query[rows]].astype(np.int64) * len(lookup.documents) + code
+    at = np.minimum(np.searchsorted(lookup.pairs, wanted), len(lookup.pairs) - 1)
+    found = lookup.pairs[at] == wanted
+    return _Judged(rows[found], lookup.judgment[at[found]])
 
 
 def _judged_somewhere(

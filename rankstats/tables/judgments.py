@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +85,8 @@ class Judgments:
     source: Source
     duplicates: int = 0
     subtopics: Subtopics | None = None
+    made: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What is made of these judgments once, for every run that is looked up in them."""
 
     @property
     def n_queries(self) -> int:

@@ -282,7 +282,7 @@ def growth(shapes: tuple[Shape, ...], timings: list[Timing]) -> str:
     slope, start = np.polyfit(millions, seconds, 1)
     off = np.max(np.abs(seconds - (start + slope * millions)) / seconds)
     return (
-        f"Growth from {millions[0]:.1f} to {millions[-1]:.1f} million lines: {start:.2f} s and {slope:.3f} s a million; "
+        f"Growth, {millions[0]:.1f} to {millions[-1]:.1f} million lines: {start:.2f} s and {slope:.3f} s a million; "
         f"this straight line is off by {off:.0%} at most. Lines × {millions[-1] / millions[0]:.0f}, "
         f"seconds × {seconds[-1] / seconds[0]:.1f}."
     )

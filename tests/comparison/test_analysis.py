@@ -101,7 +101,11 @@ def test_differences_are_re_weighted_to_measured_traffic_or_a_stated_mix() -> No
     stated = replace(plan, mix={"popularity": {"head": 1, "tail": 3}})
     (row,) = compare_evidence(evidence, stated).post_stratified
     assert (row.source, dict(row.mix), row.n) == ("stated", {"head": 0.25, "tail": 0.75}, 46)
-    direct = stats.post_stratified(paired_differences(values[:, 0], values[:, 1]), code, [1, 0, 3])
+    # the head has six queries, which may agree by chance
+    assert (row.interval, row.p_value) == (None, None)
+    stated = replace(plan, mix={"popularity": {"torso": 1, "tail": 3}})
+    (row,) = compare_evidence(evidence, stated).post_stratified
+    direct = stats.post_stratified(paired_differences(values[:, 0], values[:, 1]), code, [0, 1, 3])
     assert row.interval is not None
     assert row.interval.ends == pytest.approx((direct.low[0], direct.high[0]))
 
@@ -114,6 +118,9 @@ def test_a_mix_must_fit_the_segments() -> None:
         compare_evidence(evidence, replace(plan, mix={"kinds": {"x": 1}}))
     with pytest.raises(PlanError, match=r"mix of 'kind': 'z' is not among its values \(x, y\)"):
         compare_evidence(evidence, replace(plan, mix={"kind": {"z": 1}}))
+    clustered = evidence_of(made(7, 30, 2, 1), columns={"kind": ["x", "y"] * 15}, clusters=np.arange(30) // 2)
+    with pytest.raises(PlanError, match="knows no clusters"):
+        compare_evidence(clustered, replace(plan, mix={"kind": {"x": 1}}))
     with pytest.raises(PlanError, match="all shares are 0"):
         Plan(mix={"kind": {"x": 0}})
 

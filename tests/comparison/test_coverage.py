@@ -127,3 +127,55 @@ def test_the_winner_may_be_judged_less_and_still_win(tmp_path: Path) -> None:
     assert (coverage.verdict, comparison.verdict[0].outcome) == ("better", "better")
     assert coverage.unjudged_system == pytest.approx(0.2)
     assert coverage.to_turn is None
+
+
+def test_documents_at_the_same_place_of_both_lists_decide_nothing(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=0, better=0.6)
+    outcome = compared(plan).verdict[0].outcome
+    assert outcome == "better"
+    for name in ("old.run", "new.run"):
+        lines = (tmp_path / name).read_text(encoding="utf-8").splitlines()
+        top = [f"q{q} Q0 s{d} 0 {30 - d} x" for q in range(60) for d in range(4)]
+        (tmp_path / name).write_text("\n".join([*top, *lines]) + "\n", encoding="utf-8")
+    comparison = compared(plan)
+    (coverage,) = comparison.coverage
+    assert coverage.documents == 240
+    assert coverage.to_turn is None
+    assert coverage.likely == 0
+
+
+def test_a_withheld_verdict_is_not_spoken_by_ranks_or_segments(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=3)
+    (tmp_path / "copy.run").write_text((tmp_path / "old.run").read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "q.tsv").write_text("query_id\tkind\n" + "".join(f"q{q}\tk{q % 2}\n" for q in range(60)), "utf-8")
+    plan = replace(
+        plan,
+        runs=(*plan.runs, ("copy", str(tmp_path / "copy.run"))),
+        queries=str(tmp_path / "q.tsv"),
+        segments=("kind",),
+        family="segments",
+    )
+    comparison = compared(plan)
+    outcomes = {(row.system, row.segment and row.segment["value"]): row.outcome for row in comparison.verdict}
+    assert {outcomes["new", segment] for segment in (None, "k0", "k1")} == {"not_shown"}
+    assert {(row.low, row.may_be_best) for row in comparison.standings} == {(None, None)}
+
+
+def test_a_value_that_changes_is_no_longer_equivalent(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=40, unjudged=9)
+    old = (tmp_path / "old.run").read_text(encoding="utf-8").splitlines()
+    # the same relevant documents first, then nine that nobody judged
+    new = [line.replace(" old", " new") for line in old if line.split()[3] == "1"]
+    new += [f"q{q} Q0 u{d} 0 {-d} new" for q in range(40) for d in range(9)]
+    (tmp_path / "old.run").write_text("\n".join(line for line in old if line.split()[3] == "1") + "\n", "utf-8")
+    (tmp_path / "new.run").write_text("\n".join(new) + "\n", encoding="utf-8")
+    comparison = compared(replace(plan, margin={"P@10": 0.01}))
+    (coverage,) = comparison.coverage
+    assert coverage.verdict == "equivalent"
+    assert (coverage.best, coverage.best_outcome) == (pytest.approx(0.9), "better")
+    assert coverage.to_turn is not None
+
+
+def test_nothing_is_decided_anew_where_the_family_is_another_one(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=30, unjudged=2)
+    assert compared(replace(plan, compare="best")).coverage == ()

@@ -249,6 +249,26 @@ def test_many_blocks_keep_the_order_of_the_file(write: Write, monkeypatch: pytes
     assert rows_of_run(read_run(path, "a", Policies()).table) == rows
 
 
+@pytest.mark.parametrize("spoilt", ["\n", " ", "\t"])
+def test_white_space_where_blocks_meet(write: Write, monkeypatch: pytest.MonkeyPatch, spoilt: str) -> None:
+    monkeypatch.setattr("rankstats.inputs.fields.BLOCK_BYTES", 32)
+    lines = [f"q{row} Q0 d{row} 1 {row} t\n" for row in range(9)]
+    expected = [(f"q{row}", f"d{row}", row) for row in range(9)]
+    for place in range(1, 9):
+        text = "".join([*lines[:place], spoilt, *lines[place:]])
+        run = read_run(write(text), "a", Policies())
+        assert rows_of_run(run.table) == expected
+        assert run.audit.blank_lines == (spoilt == "\n")
+
+
+def test_a_fault_in_a_late_block_names_its_line(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rankstats.inputs.fields.BLOCK_BYTES", 1 << 8)
+    lines = [f"q{row // 9} Q0 d{row} 1 {row} t" for row in range(900)]
+    for place, spoilt, message in ((877, "q Q0 d 1 x t", "score 'x' is not a number"), (899, "q Q0 d 1 2", "5 fields")):
+        text = "\n".join([*lines[:place], spoilt, *lines[place + 1 :]])
+        assert problem(write(text)).startswith(f":{place + 1}: {message}")
+
+
 def test_from_dict_leaves_what_it_is_given() -> None:
     given = {"q2": {"d1": 1, "d0": 2.5}, "q1": {}}
     run = ranking_from_dict("a", given)
