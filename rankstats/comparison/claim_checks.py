@@ -128,7 +128,7 @@ def unjudged_decide(findings: Findings) -> Iterator[Warning]:
     rows = {row.id: row for row in findings.confirmatory}
     for found in findings.coverage:
         row = rows[found.difference_id]
-        if row.withheld is not None:
+        if row.withheld is not None and "unjudged" in row.withheld:
             yield Warning(
                 "unjudged_decide", "serious", f"The verdict is withheld: {row.withheld}.", findings.place(row)
             )
@@ -195,6 +195,16 @@ def identical_systems(findings: Findings) -> Iterator[Warning]:
     """Two systems with the same values, or nearly so."""
     scores = findings.evidence.scores
     same_everywhere = set()
+    compared = {frozenset((row.baseline, row.system)) for row in findings.confirmatory}
+    for names in _same_values(findings):
+        # pairs that are compared are told below
+        if not any(pair <= set(names) for pair in compared):
+            yield Warning(
+                "identical_systems",
+                "serious",
+                f"{' and '.join(names)} have the same value of every measure on every query: is it the same run?",
+                " and ".join(names),
+            )
     for row in findings.confirmatory:
         pair = (scores.systems.index(row.baseline), scores.systems.index(row.system))
         if pair in same_everywhere:
@@ -215,6 +225,16 @@ def identical_systems(findings: Findings) -> Iterator[Warning]:
                 f"{row.system} and {row.baseline} differ on {row.n - row.ties:,} of {queries(row.n)} only.",
                 findings.place(row),
             )
+
+
+def _same_values(findings: Findings) -> list[list[str]]:
+    """Return the groups of systems that have all values in common."""
+    scores = findings.evidence.scores
+    groups: dict[bytes, list[str]] = {}
+    for s, system in enumerate(scores.systems):
+        # adding 0 makes −0 and 0 one
+        groups.setdefault((np.ascontiguousarray(scores.values[:, s]) + 0.0).tobytes(), []).append(system)
+    return [names for names in groups.values() if len(names) > 1]
 
 
 def low_effective_n(findings: Findings) -> Iterator[Warning]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankstats.comparison.findings import Findings, queries
+from rankstats.comparison.leaks import perfect_systems
 from rankstats.comparison.result import Warning
-from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.wording import count, percent
 
 _MUCH_UNJUDGED = 0.2
@@ -155,12 +155,7 @@ def constant_measure(findings: Findings) -> Iterator[Warning]:
 def perfect_runs(findings: Findings) -> Iterator[Warning]:
     """A relevant document on top of every list: too good to be true, above all when every run does it."""
     evidence = findings.evidence
-    n = len(evidence.scores.query_ids)
-    perfect = [
-        hit.system
-        for hit in evidence.hits
-        if n >= SMALLEST_VERDICT_N and len(np.unique(hit.query[(hit.rank == 1) & (hit.grade > 0)])) == n
-    ]
+    perfect = perfect_systems(evidence)
     if perfect:
         yield Warning(
             "perfect_run",

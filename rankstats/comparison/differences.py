@@ -18,6 +18,7 @@ from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.families import Place, place_all
 from rankstats.comparison.heterogeneity import attribute_tests
 from rankstats.comparison.influence import carried_claims
+from rankstats.comparison.leaks import reason_of_leak
 from rankstats.comparison.result import (
     Coverage,
     Difference,
@@ -131,6 +132,10 @@ def analyse(
                 # the claims about segments rest on the same lists
                 if (row.measure, row.baseline, row.system) == (found.measure, found.baseline, found.system):
                     rows[row.id] = replace(row, withheld=reason_to_withhold(found))
+    leak = reason_of_leak(evidence)
+    if leak is not None:
+        for c in claims:
+            rows[blocks[0].id(c)] = replace(rows[blocks[0].id(c)], withheld=leak)
     confirmatory = tuple(rows[blocks[0].id(c)] for c in claims)
     return Analysis(
         differences=tuple(rows.values()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from rankstats.plan import Columns, Plan
 from rankstats.stats import paired_differences
 from tests.comparison.made import evidence_of
 from tests.comparison.test_comparing import check_consistency, made
+from tests.shared import shared
 
 QUICK = Plan(resamples=499)
 
@@ -320,3 +322,24 @@ def test_where_t_is_not_defined_the_flips_count_alone() -> None:
     first = compare_evidence(evidence_of(values), QUICK).differences[0]
     assert first.standard_error == 0
     assert first.p_adjusted == min(1, 2 * (first.p_value or 0)) < 0.05
+
+
+@pytest.mark.shared
+def test_the_reversal_by_weights_of_the_reference_example_is_flagged() -> None:
+    golden = json.loads(shared("golden/stats_segments.json").read_text(encoding="utf-8"))["simpson_weights"]
+    # head: +.05 under a tenth of the weight; tail: −.01 under the rest
+    n = 60
+    rng = np.random.default_rng(16)
+    base = rng.random((2 * n, 1)) / 2
+    d = np.r_[np.full(n, 0.05), np.full(n, -0.01)] + np.tile([1e-4, -1e-4], n)
+    values = np.hstack([base, base + d[:, None]])
+    weights = np.r_[np.full(n, 0.1 / n), np.full(n, 0.9 / n)]
+    kind = ["head"] * n + ["tail"] * n
+    evidence = evidence_of(values, columns={"kind": kind}, weights=weights)
+    comparison = compare_evidence(evidence, replace(QUICK, segments=("kind",)))
+    weighted, plain = (row for row in comparison.differences if row.segment is None)
+    assert weighted.difference == pytest.approx(golden["weighted"])
+    assert plain.difference == pytest.approx(golden["macro"])
+    (warning,) = warned(comparison, "reversal")
+    assert (warning.severity, weighted.weighting) == ("serious", "w")
+    assert comparison.verdict[0].outcome == "worse"

@@ -13,6 +13,7 @@ from rankstats.comparison.coverage import _find_unjudged, with_grades
 from rankstats.comparison.result import Comparison
 from rankstats.measures import evaluate_systems, parse_measures
 from rankstats.plan import Plan
+from tests.shared import shared
 
 MEASURES = ("P@10", "AP", "nDCG@10", "RR")
 
@@ -179,3 +180,22 @@ def test_a_value_that_changes_is_no_longer_equivalent(tmp_path: Path) -> None:
 def test_nothing_is_decided_anew_where_the_family_is_another_one(tmp_path: Path) -> None:
     plan = write_collection(tmp_path, n=30, unjudged=2)
     assert compared(replace(plan, compare="best")).coverage == ()
+
+
+@pytest.mark.shared
+def test_a_collection_that_leaked_gives_no_verdict() -> None:
+    folder = shared("data/odd/leaky-scifact")
+    runs = sorted((folder / "runs").iterdir())
+    plan = Plan(
+        qrels=str(folder / "qrels.txt"),
+        # the weakest run first, so that the others would be better
+        runs=tuple((path.name.split(".")[0], str(path)) for path in reversed(runs)),
+        measures=("nDCG@10", "RR"),
+        resamples=499,
+    )
+    comparison = compared(plan)
+    assert {row.outcome for row in comparison.verdict} == {"not_shown"}
+    assert "may have leaked" in comparison.verdict[0].sentence
+    codes = {warning.code: warning for warning in comparison.warnings}
+    assert codes["perfect_run"].severity == "serious"
+    assert codes["identical_systems"].where == "tfidf-text and tfidf-exact"
