@@ -468,13 +468,13 @@ warnings = ["identical_systems"]                  # codes of the report that kee
 # Better by more than an amount.
 [[claim]]
 id = "better"              # unique: the name of the JUnit case
-measure = "nDCG@10"
+measure = "nDCG(dcg='exp-log2')@10"
 more_than = 0.0
 
 # Not worse by as much as a margin: overall, in one segment, or in every segment of an attribute.
 [[guard]]
 id = "tail"
-measure = "nDCG@10"
+measure = "nDCG(dcg='exp-log2')@10"
 segment = { attribute = "popularity", value = "tail" }   # without value: every one
 margin = 0.02              # harm that is tolerated, in units of the measure
 

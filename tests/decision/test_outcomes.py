@@ -467,7 +467,7 @@ def test_a_candidate_that_is_absent_is_named_with_those_there() -> None:
     ("rules", "message"),
     [
         ({"claim": [claim(measure="nDCH@10")]}, "measure 'nDCH@10' is not in the report (it holds AP)"),
-        ({"claim": [claim(measure="nDCG@5")]}, "add it with --measures"),
+        ({"claim": [claim(measure="nDCG@5")]}, "or compare with it among --measures"),
         ({"guard": [guard(segment={"attribute": "popularty"})]}, "did you mean 'popularity'?"),
         ({"guard": [guard(segment={"attribute": "brand"})]}, "make the report with --segment brand"),
         ({"guard": [guard(segment={"attribute": "popularity", "value": "tial"})]}, "did you mean 'tail'?"),

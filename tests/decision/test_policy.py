@@ -80,10 +80,13 @@ def test_a_policy_is_frozen_and_reads_back_from_its_dictionary() -> None:
 
 
 def test_the_printed_policy_is_one() -> None:
-    policy = policy_from_document(tomllib.loads(EXAMPLE))
+    # the contract's example, about the measure that a report holds by default
+    example = EXAMPLE.replace("nDCG(dcg='exp-log2')@10", "nDCG@10")
+    assert example.count("nDCG@10") == 2
+    policy = policy_from_document(tomllib.loads(example))
     assert policy == EXPECTED
     # the rule that is commented out is right as well
-    uncommented = EXAMPLE.replace("\n# [[guard]]", "\n[[guard]]")
+    uncommented = example.replace("\n# [[guard]]", "\n[[guard]]")
     uncommented = "\n".join(
         line.removeprefix("# ") if line.startswith(("# id", "# measure", "# better", "# margin")) else line
         for line in uncommented.splitlines()
