@@ -77,7 +77,11 @@ class Reported:
             if name in self.measures:
                 return name
         # a name that stands for a measure is no slip of the pen
-        hint = "; name one of these in the policy, or compare with it among --measures" if _is_measure(text) else did_you_mean(text, self.measures)
+        hint = (
+            "; name one of these in the policy, or compare with it among --measures"
+            if _is_measure(text)
+            else did_you_mean(text, self.measures)
+        )
         raise PlanError(f"measure {text!r} is not in the report (it holds {', '.join(self.measures)}){hint}")
 
     def label(self, measure: str) -> str:
