@@ -54,7 +54,7 @@ def test_tables_and_figures_are_written_on_request(folder: Path, capsys: pytest.
     assert {path.suffix for path in (folder / "f").iterdir()} == {".svg"}
     capsys.readouterr()
     assert main([*command, "--figures", str(folder / "g"), "--figure-formats", "jpg"]) == 2
-    assert "'jpg' is no format of figures (svg, png, pdf)" in capsys.readouterr().err
+    assert "--figure-formats jpg: choose from svg, png, pdf" in capsys.readouterr().err
     assert not (folder / "g").exists()
 
 
