@@ -56,7 +56,7 @@ def listed(evaluation: Evaluation, cutoff: int) -> Listed:
 def document_numbers(pool: Pool, doc_ids: Any) -> Whole:
     """Return the numbers of documents, given as an Arrow array of text: rows of the item table, then others."""
     # pyarrow is loaded when there are documents, not for the names of measures
-    from rankstats.tables.documents import Documents  # noqa: PLC0415
+    from rankstats.tables.documents import Documents  # noqa: PLC0415  loads pyarrow
 
     documents: Documents = pool.once("documents", lambda: Documents(pool.items))
     return documents.numbers(doc_ids)

@@ -50,7 +50,7 @@ def ordered(scores: Mapping[str, float]) -> list[list[str]]:
 
 
 def answer_of(runs: Mapping[str, Run], **more: object) -> AgreementAnswer:
-    return agree_on_rankings([ranking_from_dict(name, run) for name, run in runs.items()], **more)  # type: ignore[arg-type]
+    return agree_on_rankings([ranking_from_dict(name, run) for name, run in runs.items()], **more)  # type: ignore[arg-type]  # any
 
 
 def test_rankings_query_by_query_and_on_average() -> None:

@@ -16,7 +16,7 @@ from tests.shared import shared
 def read(folder: Path, text: str, **columns: object) -> Ratings:
     path = folder / "r.csv"
     path.write_text(text, encoding="utf-8")
-    return read_ratings(path, **columns).table  # type: ignore[arg-type]
+    return read_ratings(path, **columns).table  # type: ignore[arg-type]  # words of any option
 
 
 def test_long_and_wide_tables_hold_the_same(tmp_path: Path) -> None:

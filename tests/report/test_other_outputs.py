@@ -140,11 +140,11 @@ def test_parquet_reads_back() -> None:
     report = sample_report(2, 40)
     files = table_files(report, ("parquet",))
     assert all(name.endswith(".parquet") for name in files)
-    frame = pd.read_parquet(io.BytesIO(bytes(files["pairs.parquet"])))  # type: ignore[arg-type]
+    frame = pd.read_parquet(io.BytesIO(bytes(files["pairs.parquet"])))  # type: ignore[arg-type]  # text or bytes
     rows = [row for row in report["differences"] if row["segment"] is None]
     assert frame["difference"].tolist() == [row["difference"] for row in rows]
     assert frame["n"].tolist() == [row["n"] for row in rows]
-    values = pd.read_parquet(io.BytesIO(bytes(files["per_query.parquet"])))  # type: ignore[arg-type]
+    values = pd.read_parquet(io.BytesIO(bytes(files["per_query.parquet"])))  # type: ignore[arg-type]  # text or bytes
     undefined = sum(v is None for s in report["values"].values() for column in s.values() for v in column)
     assert int(values["value"].isna().sum()) == undefined > 0
 
