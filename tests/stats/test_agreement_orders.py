@@ -28,7 +28,7 @@ def made(seed: int, n: int = 40, m: int = 8) -> tuple[np.ndarray, np.ndarray]:
     """Two measures of the same systems, which share what makes a query hard."""
     rng = np.random.default_rng(seed)
     quality, hard = np.linspace(0, 0.3, m), rng.normal(0, 0.3, (n, 1))
-    return tuple(quality + hard + rng.normal(0, 0.2, (n, m)) for _ in range(2))  # type: ignore[return-value]
+    return tuple(quality + hard + rng.normal(0, 0.2, (n, m)) for _ in range(2))  # type: ignore[return-value]  # of length 2
 
 
 @settings(deadline=None, max_examples=40)

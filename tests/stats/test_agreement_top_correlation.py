@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise, permutations
+from random import Random
 
 import numpy as np
 import pytest
@@ -67,9 +68,9 @@ def untied_tau_ap(truth: list[int], order: tuple[int, ...]) -> float:
 
 @settings(deadline=None, max_examples=80)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=6), st.randoms())
-def test_version_a_is_the_mean_over_broken_ties(estimate: list[int], random: object) -> None:
+def test_version_a_is_the_mean_over_broken_ties(estimate: list[int], random: Random) -> None:
     truth = list(range(len(estimate)))
-    random.shuffle(truth)  # type: ignore[attr-defined]
+    random.shuffle(truth)
     orders = [
         order
         for order in permutations(range(len(estimate)))
@@ -81,9 +82,9 @@ def test_version_a_is_the_mean_over_broken_ties(estimate: list[int], random: obj
 
 @settings(deadline=None, max_examples=80)
 @given(small, st.randoms())
-def test_order_of_pairs_changes_nothing(pairs: list[tuple[int, int]], random: object) -> None:
+def test_order_of_pairs_changes_nothing(pairs: list[tuple[int, int]], random: Random) -> None:
     first = ap_correlation([x for x, _ in pairs], [y for _, y in pairs])
-    random.shuffle(pairs)  # type: ignore[attr-defined]
+    random.shuffle(pairs)
     x, y = [x for x, _ in pairs], [y for _, y in pairs]
     second = ap_correlation(x, y)
     assert_array_equal([first.tau_ap_a, first.tau_ap_b], [second.tau_ap_a, second.tau_ap_b])

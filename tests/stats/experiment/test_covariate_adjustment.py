@@ -44,7 +44,8 @@ def _experiment(seed: int, n: int = 60, covariates: int = 1) -> tuple[Floats, Fl
 
 
 def _arms(y: Floats, x: Floats, treated: NDArray[np.bool_]) -> tuple[Any, Any]:
-    return tuple(unit_moments(y[inside], *x[inside].T) for inside in (~treated, treated))  # type: ignore[return-value]
+    control, treatment = (unit_moments(y[inside], *x[inside].T) for inside in (~treated, treated))
+    return control, treatment
 
 
 @given(st.integers(0, 10_000), st.integers(1, 3))

@@ -94,12 +94,12 @@ def test_the_smallest_detectable_effect_has_the_power(
         "two_sided": two_sided,
         "family_size": family,
     }
-    plan = plan_means(3.0, 0.1, **arguments)  # type: ignore[arg-type]
-    again = plan_means(3.0, plan.smallest_detectable, **arguments)  # type: ignore[arg-type]
+    plan = plan_means(3.0, 0.1, **arguments)  # type: ignore[arg-type]  # of several kinds
+    again = plan_means(3.0, plan.smallest_detectable, **arguments)  # type: ignore[arg-type]  # of several kinds
     assert_allclose(again.power_at_units, power, rtol=1e-9)
-    shares = plan_proportions(0.2, -0.01, **arguments)  # type: ignore[arg-type]
+    shares = plan_proportions(0.2, -0.01, **arguments)  # type: ignore[arg-type]  # of several kinds
     if not np.isnan(shares.smallest_detectable[0]):
-        again = plan_proportions(0.2, -shares.smallest_detectable, **arguments)  # type: ignore[arg-type]
+        again = plan_proportions(0.2, -shares.smallest_detectable, **arguments)  # type: ignore[arg-type]  # of several kinds
         assert_allclose(again.power_at_units, power, rtol=1e-9)
 
 

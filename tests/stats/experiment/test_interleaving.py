@@ -246,7 +246,7 @@ def test_wins_and_tests_by_their_definitions() -> None:
 def test_p_and_interval_agree(seed: int, alpha: float, outcome: str) -> None:
     credits, units, queries, _ = _log(seed, pages=14)
     for level in ({}, {"queries": queries}, {"units": units}):
-        ours = interleaving_test(credits, alpha=alpha, outcome=outcome, resamples=199, **level)  # type: ignore[arg-type]
+        ours = interleaving_test(credits, alpha=alpha, outcome=outcome, resamples=199, **level)  # type: ignore[arg-type]  # of several kinds
         assert bool(ours.p_value[0] <= alpha) == bool(ours.low[0] > 0 or ours.high[0] < 0)
 
 

@@ -29,7 +29,7 @@ from rankstats.stats import (
 
 def _segments(seed: int, sizes: list[int]) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
-    return tuple(  # type: ignore[return-value]
+    return tuple(  # type: ignore[return-value]  # two arms
         stack_moments(
             [unit_moments(rng.gamma(2, 1 + place, size) + effect * place) for place, size in enumerate(sizes)]
         )
