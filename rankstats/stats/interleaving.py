@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,8 +51,12 @@ class InterleavingResult(ColumnResult):
         clicks.
     p_adjusted, adjusted_low, adjusted_high : ndarray
         Bonferroni over the pairs.
+    standard_error : ndarray
+        Of the estimate, between whole units (or what is tested); NaN with fewer than two.
     p_unit, p_query, p_impression : ndarray
         Sign flips of whole units, of whole queries, and of impressions; NaN where no labels were given.
+    low_unit, high_unit, low_query, high_query, low_impression, high_impression : ndarray
+        The intervals that belong to them.
     p_binomial : ndarray
         Sign test of the impressions' wins without ties: right only if impressions are independent.
     units, queries : ndarray of int
@@ -80,9 +84,16 @@ class InterleavingResult(ColumnResult):
     p_adjusted: Floats
     adjusted_low: Floats
     adjusted_high: Floats
+    standard_error: Floats
     p_unit: Floats
+    low_unit: Floats
+    high_unit: Floats
     p_query: Floats
+    low_query: Floats
+    high_query: Floats
     p_impression: Floats
+    low_impression: Floats
+    high_impression: Floats
     p_binomial: Floats
     units: Integers
     queries: Integers
@@ -126,6 +137,7 @@ def interleaving_test(
     alpha: float = 0.05,
     resamples: int = 10_000,
     rng: RNG = 0,
+    beside: bool = True,
 ) -> InterleavingResult:
     """Test which of two rankers wins more, for each pair of rankers in a log.
 
@@ -154,6 +166,8 @@ def interleaving_test(
         Sign patterns drawn where not all are enumerated.
     rng : int, SeedSequence, BitGenerator, Generator or None
         Seed or source of the random bits; the same for all pairs and levels.
+    beside : bool
+        Whether the levels beside the one that is tested are tested too; else their fields are NaN.
 
     Returns
     -------
@@ -194,8 +208,9 @@ def interleaving_test(
     read = [
         _Read.of(values[pair_of == place], [_at(of, pair_of == place) for of in labels]) for place in range(len(pairs))
     ]
-    tests = [list(one.flips(flip)) for one in read]
     level = 0 if units is not None else 1 if queries is not None else 2
+    levels = range(3) if beside else (level,)
+    tests = [[one.flipped(flip, place) if place in levels else None for place in range(3)] for one in read]
     return _result(pairs, read, tests, level=level, outcome=outcome, alpha=alpha)
 
 
@@ -203,19 +218,37 @@ def _pairs(
     ranker_a: ArrayLike, ranker_b: ArrayLike, baseline: str | None, count: int
 ) -> tuple[list[tuple[str, str]], Integers, NDArray[np.bool_]]:
     """Return the pairs in order, the pair of each impression, and where the log has it the other way round."""
-    names = [np.asarray(ranker).astype(str) for ranker in (ranker_a, ranker_b)]
-    if any(name.shape not in ((), (count,)) for name in names):
+    given = [np.asarray(ranker) for ranker in (ranker_a, ranker_b)]
+    if any(ranker.shape not in ((), (count,)) for ranker in given):
         raise RankstatsError(
             f"ranker_a and ranker_b: one name, or one for each of the {count} impressions, is expected"
         )
-    first, second = (np.broadcast_to(name, (count,)) for name in names)
-    if np.any(first == second):
-        raise RankstatsError(f"ranker {first[first == second][0]!s} is compared with itself")
-    turned = np.where(baseline is None, first > second, (second == baseline) | ((first != baseline) & (first > second)))
-    ordered = list(zip(np.where(turned, second, first).tolist(), np.where(turned, first, second).tolist(), strict=True))
-    pairs = sorted(set(ordered), key=lambda pair: (pair[0] != baseline, pair))
-    place = {pair: number for number, pair in enumerate(pairs)}
-    return pairs, np.array([place[pair] for pair in ordered], dtype=np.int64), turned
+    named = [_named(ranker) for ranker in given]
+    names = sorted({name for found, _ in named for name in found}, key=lambda name: (name != baseline, name))
+    place = {name: number for number, name in enumerate(names)}
+    first, second = (
+        np.broadcast_to(np.array([place[name] for name in found], dtype=np.int64)[codes], (count,))
+        for found, codes in named
+    )
+    itself = first[first == second]
+    if len(itself):
+        raise RankstatsError(f"ranker {names[itself[0]]} is compared with itself")
+    turned = first > second
+    together = np.minimum(first, second) * len(names) + np.maximum(first, second)
+    there = np.unique(together)
+    pairs = [(names[key // len(names)], names[key % len(names)]) for key in there.tolist()]
+    return pairs, np.searchsorted(there, together), turned
+
+
+def _named(ranker: Labels) -> tuple[list[str], Integers]:
+    """Return the distinct names of rankers and the place of each."""
+    if ranker.dtype.kind != "O":
+        ranker = ranker.astype(str)
+        distinct, codes = np.unique(ranker, return_inverse=True)
+        return distinct.tolist(), codes.reshape(ranker.shape).astype(np.int64)
+    place: dict[str, int] = {}
+    codes = np.array([place.setdefault(str(name), len(place)) for name in ranker.ravel().tolist()], dtype=np.int64)
+    return list(place), codes.reshape(ranker.shape)
 
 
 def _at(labels: Integers | None, inside: NDArray[np.bool_]) -> Integers | None:
@@ -240,11 +273,22 @@ class _Read:
         """Outcomes as differences from none."""
         return paired_differences(np.zeros(len(self.values)), self.values)
 
-    def flips(self, flip: Callable[[Differences], SignFlipResult]) -> Iterator[SignFlipResult | None]:
-        """Yield the tests of units, queries and impressions; None without labels."""
-        for of in self.labels:
-            yield None if of is None else flip(cluster_sums(self.differences, of))
-        yield flip(self.differences)
+    def at(self, level: int) -> Differences | None:
+        """Return the outcomes of whole units (0), of whole queries (1) or of impressions (2); None without labels."""
+        if level == len(self.labels):
+            return self.differences
+        of = self.labels[level]
+        return None if of is None else cluster_sums(self.differences, of)
+
+    def flipped(self, flip: Callable[[Differences], SignFlipResult], level: int) -> SignFlipResult | None:
+        """Return the test at a level; None without labels."""
+        differences = self.at(level)
+        return None if differences is None else flip(differences)
+
+    def standard_error(self, level: int) -> float:
+        """Return the standard error of the mean outcome at a level."""
+        differences = self.at(level)
+        return np.nan if differences is None or not len(self.values) else float(differences.standard_error[0])
 
     def distinct(self, level: int) -> int:
         """Return how many units (0) or queries (1) there are."""
@@ -271,10 +315,11 @@ def _result(
     def of_main(name: str) -> Floats:
         return np.array([getattr(test, name)[0] for test in main])
 
-    p_unit, p_query, p_impression = (
-        np.array([np.nan if test is None else test.p_value[0] for test in column])
-        for column in zip(*tests, strict=True)
-    )
+    beside = {
+        f"{short}_{name}": np.array([np.nan if test is None else getattr(test, field)[0] for test in column])
+        for name, column in zip(("unit", "query", "impression"), zip(*tests, strict=True), strict=True)
+        for short, field in (("p", "p_value"), ("low", "low"), ("high", "high"))
+    }
     ties = n - wins_a - wins_b
     return InterleavingResult(
         ranker_a=np.array([pair[0] for pair in pairs]),
@@ -292,9 +337,8 @@ def _result(
         p_adjusted=of_main("p_adjusted"),
         adjusted_low=of_main("adjusted_low"),
         adjusted_high=of_main("adjusted_high"),
-        p_unit=p_unit,
-        p_query=p_query,
-        p_impression=p_impression,
+        standard_error=np.array([one.standard_error(level) for one in read]),
+        **beside,
         p_binomial=np.array([sign_test(one.differences).p_value[0] for one in read]),
         units=np.array([one.distinct(0) for one in read], dtype=np.int64),
         queries=np.array([one.distinct(1) for one in read], dtype=np.int64),

@@ -61,6 +61,13 @@ class Credits:
             raise RankstatsError(f"impression {label!s} has more than one {name}: {values[different[0]]!s} and others")
         return first
 
+    def select(self, inside: Flags) -> Credits:
+        """Return the credits of some impressions (bool, shape (m,)), which keep nothing of their rows."""
+        places = np.arange(np.count_nonzero(inside))
+        return Credits(
+            self.impressions[inside], places, self.credit_a[inside], self.credit_b[inside], self.clicks[inside], places
+        )
+
     def swapped(self, where: Flags) -> Credits:
         """Return the credits with the rankers' parts exchanged in some impressions (bool, shape (m,))."""
         return replace(

@@ -1,0 +1,351 @@
+"""What only interleaving logs have: wins and Δ, levels of the test, sides, and how looks are allowed for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rankstats import wording
+from rankstats.report.blocks import (
+    MARKS,
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Paragraph,
+    Section,
+    Subheading,
+    Table,
+    Terms,
+)
+from rankstats.report.rows import is_adjusted, p_of, share_text
+from rankstats.report.source import Row, Source, ends, pair_label
+from rankstats.report.texts import label, sentence_list, shown
+
+GLOSSARY = (
+    ("impression", "One result page shown once. Impressions without a click decide nothing and are counted apart."),
+    ("unit", "What is independent of others: a user, a session. One with many impressions is flipped as a whole."),
+    (
+        "ranker",
+        "What orders results; two of them share a page, and each of its results is credited to one, or to none.",
+    ),
+    ("team", "The ranker that put a result on the page. Results that both would show next are of no team."),
+    (
+        "credited clicks",
+        "Clicks on a ranker's results: of its team (team-draft), in its top k (balanced), or in shares by the "
+        "probability that it put the result there (probabilistic).",
+    ),
+    (
+        "win share",
+        "Impressions with clicks in which a ranker has more credited clicks, ties counted half, as a share of all "
+        "impressions with clicks. One half means no preference.",
+    ),
+    ("Δ", "Win share less one half; the difference of the two win shares is twice that."),
+    (
+        "interval",
+        "The values of the true difference that the data do not speak against, at the level given; made by the same "
+        "sign flips as its p-value, so it leaves out zero exactly when p is at most alpha.",
+    ),
+    ("simultaneous interval", "Wider, so that all intervals of the family are right together at the level given."),
+    (
+        "p",
+        "How often flipping the sides of whole units at random gives a difference at least this large. The flips "
+        "suppose that without a preference either ranker could have had the other's part of a page.",
+    ),
+    ("adjusted p", "The p-value after allowing for the number of comparisons in its family."),
+    (
+        "better, worse",
+        "The adjusted p is at most alpha, and the difference lies on that side. It says nothing of size: read win "
+        "share and interval.",
+    ),
+    ("not shown", "The data do not settle the sign. It does not mean that users like both rankers equally."),
+    ("withheld", "A check says that the log cannot be believed: there is no verdict, whatever the numbers are."),
+    ("heterogeneity", "Whether the preference differs between the segments of an attribute by more than chance."),
+    ("confirmatory", "The claims: every pair over all impressions. They must be fixed before looking."),
+    ("exploratory", "The other measure and all segments: hints, corrected among themselves."),
+)
+"""What the terms mean where two rankers share a page."""
+
+_LEVELS = {
+    "unit": "whole units flipped",
+    "query": "whole queries flipped",
+    "impression": "impressions flipped",
+    "decided": "sign test of impressions without ties",
+}
+_DESIGNS = {
+    "fixed": "fixed horizon: one look, at the end",
+    "group-sequential": "group-sequential: planned looks share the level",
+    "confidence-sequence": "confidence sequence: valid at every look",
+}
+_HEADINGS = {"system": "ranker"}
+_NAMED = 6
+_COUNTS = {"better": "won", "equal": "tied", "worse": "lost"}
+_OUTCOMES = re.compile(r"better, equal and worse on (?:win share|credited clicks)")
+_WON = "won, tied and lost"
+_SYSTEM = re.compile(r"\b([Ss])ystem(s?)\b")
+_OF_RANKERS = ("scoreboard", "matrix")
+"""Sections whose remarks name no ranker, so that their words may be changed."""
+
+
+def interleaving(source: Source) -> Section:
+    """Return the section of an interleaving log; without blocks where the report is of another kind."""
+    found = source.report.get("interleaving")
+    heading = "Wins, levels and sides"
+    if not found:
+        return Section("interleaving", heading, ())
+    blocks: list[Block] = [*_wins(source), *_levels(source, found["levels"]), *_logged(found["pairs"])]
+    blocks.append(Terms(tuple(_design(found))))
+    return Section("interleaving", heading, tuple(blocks))
+
+
+def _claims(source: Source) -> list[Row]:
+    return [row for row in source.report["differences"] if row["segment"] is None and row["measure"] in source.primary]
+
+
+def _wins(source: Source) -> list[Block]:
+    """Show wins, ties, losses, win share and Δ of every pair, where wins say something."""
+    rows = [row for row in _claims(source) if row["win_share"] is not None]
+    if not rows:
+        return []
+    several = len(rows) > 1
+    columns = (
+        Column("comparison", number=False), Column("won"), Column("tied"), Column("lost"), Column("win share"),
+        Column("Δ"), Column("interval of Δ", note="below: simultaneous" if several else ""),
+    )  # fmt: skip
+    body = tuple(
+        (
+            Cell(pair_label((row["baseline"], row["system"]))),
+            *(Cell(f"{row[name]:,}") for name in ("wins", "ties", "losses")),
+            Cell(wording.percent(row["win_share"], 1)),
+            Cell(
+                wording.signed(row["delta"], _delta_decimals(row)), tone=source.tone(row), mark=MARKS[source.tone(row)]
+            ),
+            Cell(
+                _delta_range(row, row["interval"]),
+                note=_delta_range(row, row["adjusted_interval"]) if several else "",
+            ),
+        )
+        for row in rows
+    )
+    remark = "Of impressions with clicks. Ties count half for each ranker; Δ is the win share less one half."
+    return [Table("wins", "Impressions won", columns, body), Paragraph(remark, small=True)]
+
+
+def _delta_decimals(row: Row) -> int:
+    error = row["standard_error"]
+    return wording.decimals_for(None if error is None else error / 2)
+
+
+def _delta_range(row: Row, interval: Row | None) -> str:
+    """Return an interval of the difference of win shares as one of Δ, which is half of it."""
+    both = ends(interval)
+    return wording.UNDEFINED if both is None else wording.interval(both[0] / 2, both[1] / 2, _delta_decimals(row))
+
+
+def _levels(source: Source, levels: Sequence[Row]) -> list[Block]:
+    if not levels:
+        return []
+    columns = (
+        Column("comparison", number=False), Column("test", number=False), Column("n"), Column("interval"), Column("p"),
+    )  # fmt: skip
+    body = tuple(
+        (
+            Cell(pair_label((row["baseline"], row["system"]))),
+            Cell(_LEVELS[row["level"]], note="the verdict rests on it" if row["used"] else ""),
+            Cell(f"{row['n']:,}"),
+            Cell(source.range(row["measure"], row["interval"])),
+            Cell(wording.p_value(row["p_value"])),
+        )
+        for row in levels
+    )
+    remark = (
+        "Impressions of one user are alike, so flipping single impressions is right only if nobody has two. Flipping "
+        "whole queries asks whether other queries would show the same. Not adjusted for the number of comparisons."
+    )
+    name = source.measure_label(levels[0]["measure"])
+    return [
+        Table("levels", f"The same difference in {name} at every level", columns, body),
+        Paragraph(remark, small=True),
+    ]
+
+
+def _logged(pairs: Sequence[Row]) -> list[Block]:
+    columns = (
+        Column("comparison", number=False), Column("impressions"), Column("without clicks"),
+        Column("same results", note="nothing tells the rankers apart"), Column("clicks"), Column("units"),
+        Column("queries"), Column("went first", note="the ranker, not the baseline"),
+    )  # fmt: skip
+    body = tuple(
+        (
+            Cell(pair_label((row["baseline"], row["system"]))),
+            Cell(f"{row['impressions']:,}"),
+            Cell(f"{row['without_clicks']:,}", note=_share(row["without_clicks"], row["impressions"])),
+            Cell(f"{row['undecidable']:,}", note=_share(row["undecidable"], row["impressions"])),
+            Cell(f"{row['clicks']:,}"),
+            *(Cell(wording.UNDEFINED if row[name] is None else f"{row[name]:,}") for name in ("units", "queries")),
+            Cell(_first(row), note=f"of {row['first_known']:,}" if row["first_known"] else ""),
+        )
+        for row in pairs
+    )
+    return [Table("logged", "What was logged, by comparison", columns, body)]
+
+
+def _share(part: int, whole: int) -> str:
+    return share_text(part / whole) if whole else ""
+
+
+def _first(row: Row) -> str:
+    if not row["first_known"]:
+        return wording.UNDEFINED
+    return f"{row['went_first']:,} ({wording.percent(row['went_first'] / row['first_known'], 1)})"
+
+
+def _design(found: Row) -> list[tuple[str, str]]:
+    design = found["design"]
+    items = [("scheme", shown(str(found["scheme"]), 60))]
+    columns = ", ".join(f"{role.replace('_', ' ')}: {shown(name, 40)}" for role, name in found["columns"].items())
+    items += [("columns", columns), ("design", _DESIGNS.get(design["kind"], shown(str(design["kind"]), 60)))]
+    if design["looks"]:
+        items.append(("planned looks", ", ".join(wording.percent(look, 0) for look in design["looks"])))
+    if design["kind"] != "fixed" or design["look"] > 1:
+        items.append(("this look", str(design["look"])))
+    if design["bound"] is not None:
+        bound = f"{design['bound']:.4f} standard errors, p ≤ {design['nominal_p']:.5f} of an ordinary test"
+        items.append((f"bound at this look ({shown(design['spending'] or '', 40)} spending)", bound))
+    if design["planned_units"]:
+        items.append(("planned units", f"{design['planned_units']:,}"))
+    if design["earlier"]:
+        items.append(("earlier looks", ", ".join(f"at {row['units']:,} units" for row in design["earlier"])))
+    return items
+
+
+# ── what other sections say of a log ────────────────────────────────────────────────────────────────────────────────
+
+
+def preference_lines(source: Source, row: Row, intervals: str, sensitivity: str) -> tuple[str, str]:
+    """Return the lines under a verdict: interval, p and impressions; win shares, Δ, and wins or what could be shown."""
+    letter = "adjusted p" if is_adjusted(row) else "p"
+    p = wording.p_statement(p_of(row), letter).replace(" ", "\N{NO-BREAK SPACE}")
+    parts = []
+    if row["win_share"] is not None:
+        both = f"{wording.percent(row['win_share'], 1)} against {wording.percent(1 - row['win_share'], 1)}"
+        parts.append(f"win share {both}, Δ = {wording.signed(row['delta'], _delta_decimals(row))}")
+    elif row["mean_system"] is not None:
+        means = " against ".join(source.mean(row["measure"], row[f"mean_{side}"]) for side in ("system", "baseline"))
+        parts.append(f"{source.measure_label(row['measure'])} {means} an impression")
+    if row["wins"] is not None and not sensitivity:
+        parts.append(f"{source.n_text(row['wins'])} won, {row['ties']:,} tied, {row['losses']:,} lost")
+    parts += [sensitivity.replace(source.n_text(row["n"]), "so many")] if sensitivity else []
+    return " · ".join((intervals, p, _counted(source, row))), " · ".join(parts)
+
+
+def _counted(source: Source, row: Row) -> str:
+    n = f"{source.n_text(row['n'])} with clicks"
+    if row["n_clusters"] is None:
+        return n
+    words = ("unit", "units") if source.report["interleaving"]["tested_at"] == "unit" else ("query", "queries")
+    return f"{n} of {wording.count(row['n_clusters'], *words)}"
+
+
+def order_words(source: Source) -> tuple[str, str, bool]:
+    """Return which ranker leads, who may be the best, and whether that is one alone; of three or more rankers."""
+    ranks = sorted(source.ranks.values(), key=lambda row: row["rank"])
+    first, measure = ranks[0], source.primary[0]
+    mean = source.mean(measure, first["mean"])
+    name = label(first["system"], 60)
+    of = wording.count(len(source.systems), "ranker")
+    headline = f"{name} has the highest {source.measure_label(measure)} of {of} ({mean})"
+    candidates = [label(row["system"], 40) for row in ranks if row["may_be_best"]]
+    if not candidates:
+        return headline, "which may be the best is not said: a verdict is withheld", False
+    if len(candidates) == 1:
+        return headline, "no other ranker may be the best", True
+    named = sentence_list(candidates) if len(candidates) <= _NAMED else f"{len(candidates):,} rankers"
+    return headline, f"{named} may be the best", False
+
+
+def log_facts(source: Source) -> list[tuple[str, str, str]]:
+    """Return what was read of a log as counts with their consequences; nothing where the report is of another kind."""
+    found = source.report.get("interleaving")
+    if not found:
+        return []
+    total = log_impressions(source)
+    without = sum(row["without_clicks"] for row in found["pairs"])
+    facts = [("rows read", f"{found['rows']:,}", "")]
+    repeated = source.report["audit"]["rows"].get("repeated")
+    if repeated:
+        facts.append(("rows logged twice", f"{repeated:,}", "count once"))
+    for why, n in found["left_out"].items():
+        facts.append((f"impressions {shown(why, 80)}", f"{n:,}", "left out"))
+    facts += [
+        ("impressions", f"{total:,}", ""),
+        ("impressions without clicks", f"{without:,}", "decide nothing"),
+        ("impressions with clicks", f"{total - without:,}", ""),
+    ]
+    return facts
+
+
+def log_impressions(source: Source) -> int:
+    """Return the number of impressions that were used."""
+    return sum(row["impressions"] for row in source.report["interleaving"]["pairs"])
+
+
+def in_words_of_interleaving(section: Section) -> Section:
+    """Return a section with rankers in the place of systems, and impressions in that of units.
+
+    Examples
+    --------
+    >>> section = Section("scoreboard", "Scoreboard", (Paragraph("Each system's own."),))
+    >>> in_words_of_interleaving(section).blocks[0].text
+    "Each ranker's own."
+    """
+    heading = _SYSTEM.sub(_ranker, section.heading) if section.key in _OF_RANKERS else section.heading
+    return replace(section, heading=heading, blocks=tuple(_block(block, section.key) for block in section.blocks))
+
+
+def _ranker(found: re.Match[str]) -> str:
+    return f"{'R' if found[1] == 'S' else 'r'}anker{found[2]}"
+
+
+def _block(block: Block, section: str) -> Block:
+    remarks = section in _OF_RANKERS
+    if isinstance(block, Table):
+        return _table(block, remarks=remarks)
+    if isinstance(block, Figure) and block.table is not None:
+        title = _OUTCOMES.sub(_WON, block.title)
+        title = _SYSTEM.sub(_ranker, title) if remarks else title
+        return replace(block, title=title, table=_table(block.table, remarks=remarks))
+    if isinstance(block, Terms) and section == "method":
+        return replace(block, items=tuple(map(_term, block.items)))
+    if isinstance(block, Subheading) and block.text == "Metrics":
+        return replace(block, text="Measures")
+    if isinstance(block, Paragraph) and remarks:
+        return replace(block, text=_SYSTEM.sub(_ranker, block.text))
+    return block
+
+
+def _term(item: tuple[str, str]) -> tuple[str, str]:
+    term, text = item
+    return (term, _SYSTEM.sub(_ranker, text)) if term == "compared" else item
+
+
+def _table(table: Table, *, remarks: bool) -> Table:
+    caption = _OUTCOMES.sub(_WON, table.caption.replace("Means over units", "Means over impressions with clicks"))
+    caption = _SYSTEM.sub(_ranker, caption) if remarks else caption
+    both = {"baseline mean", "system mean"} <= {column.label for column in table.columns}
+    columns = tuple(
+        replace(column, label="ranker mean" if both and column.label == "system mean" else _heading(column, table))
+        for column in table.columns
+    )
+    return replace(table, caption=caption, columns=columns)
+
+
+def _heading(column: Column, table: Table) -> str:
+    """Return a heading in the words of a log; 'better' and 'worse' are counts in the table of outcomes alone."""
+    outcomes = table.key.startswith("outcomes")
+    return (
+        _COUNTS.get(column.label, column.label)
+        if outcomes and column.number
+        else _HEADINGS.get(column.label, column.label)
+    )
