@@ -8,6 +8,7 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
+from rankstats.cli.engine_options import add_engine_arguments, engine_choice, print_engine_plans
 from rankstats.cli.options import (
     ITEM_COLUMNS,
     add_input_arguments,
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_arguments(parser)
     add_item_arguments(parser)
     add_measure_arguments(parser)
+    add_engine_arguments(parser)
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     out.add_argument("--per-query", action="store_true", help="values of every query before the means")
@@ -49,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, argv: list[str]) -> int:
     """Evaluate and print or write the values."""
     from rankstats.comparison import collect  # noqa: PLC0415  heavy
+    from rankstats.comparison.collecting import Given  # noqa: PLC0415  heavy
     from rankstats.inputs import run_names  # noqa: PLC0415  heavy
-    from rankstats.output import write_file  # noqa: PLC0415  with the rest
     from rankstats.plan import Plan, override  # noqa: PLC0415  with the rest
 
     require(bool(options.runs and options.qrels), "give judgments and runs: rankstats evaluate --qrels FILE RUN ...")
@@ -69,10 +71,15 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     }
     columns = {name: getattr(options, name) for name in ("query_id", "document", "grade", "score", *ITEM_COLUMNS)}
     plan = policy_changes(override(Plan(), changes, columns=columns), options)
+    if options.explain_plan:
+        return print_engine_plans(plan, engine_choice(options))
+    given = Given.of_plan(plan, engine_choice(options))
     with progress_bar(options.quiet) as progress:
-        evidence = collect(plan, progress=progress)
+        evidence = collect(plan, given=given, progress=progress, digests=False)  # nothing shows them
     content = _content(evidence.scores, options.format, per_query=options.per_query)
     if options.output:
+        from rankstats.output import write_file  # noqa: PLC0415  with the rest
+
         others = [path for path in (options.qrels, options.items, options.history) if path]
         print(write_file(options.output, content, inputs=[*others, *(path for _, path in runs)]))
     elif isinstance(content, str):

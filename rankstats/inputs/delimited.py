@@ -7,51 +7,20 @@ are ordinary characters; elsewhere they enclose cells, which may then hold delim
 from __future__ import annotations
 
 import csv
-import io
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 
-from rankstats.inputs.columns import folded
 from rankstats.inputs.fields import with_newlines
 from rankstats.inputs.files import LARGE, StoredFile, arrow_stream
+from rankstats.inputs.first_lines import delimiter_of, first_line, reader_of
 from rankstats.inputs.quoting import listed, quoted
 from rankstats.inputs.table_file import TableFile
 
 BLOCK_BYTES = 1 << 22
-_MARKS = "\t,;"
-
-
-def delimiter_of(line: bytes) -> str | None:
-    """Return the delimiter of a table from one of its lines, or None if there is none."""
-    return next((mark for mark in _MARKS if mark.encode() in line), None)
-
-
-def first_line(data: bytes, comment: bytes | None = None) -> bytes:
-    """Return the first line that is not blank and does not begin with `comment`; empty if there is none."""
-    for line in io.BytesIO(data):
-        text = line.strip(b"\r\n")
-        if text.strip() and not (comment and text.startswith(comment)):
-            return text
-    return b""
-
-
-def cells_of(line: bytes) -> list[str]:
-    """Return the cells of a line; none if it is no row of a table."""
-    try:
-        cells: list[str] = next(_reader(line.decode("utf-8", "replace"), delimiter_of(line) or ","), [])
-    except csv.Error:
-        return []
-    return [cell.strip() for cell in cells]
-
-
-def has_known_name(cells: Iterable[str], known: Iterable[str]) -> bool:
-    """Return whether one of the cells is a known column name."""
-    names = {folded(name) for name in known}
-    return any(folded(cell) in names for cell in cells)
 
 
 def read_delimited(file: StoredFile, headerless: Sequence[str] | None) -> TableFile:
@@ -83,17 +52,10 @@ def read_delimited(file: StoredFile, headerless: Sequence[str] | None) -> TableF
     return TableFile(file, columns, line_of, _count_blank(data, delimiter))
 
 
-def _reader(text: str, delimiter: str) -> Any:
-    lines = io.StringIO(text, newline="\n")
-    if delimiter == "\t":
-        return csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    return csv.reader(lines, delimiter=delimiter)
-
-
 def _count_blank(data: bytes, delimiter: str) -> int:
     if b"\n\n" not in data and not data.startswith(b"\n"):
         return 0
-    return sum(not record for record in _reader(data.decode(), delimiter))
+    return sum(not record for record in reader_of(data.decode(), delimiter))
 
 
 def _records(file: StoredFile, data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -103,7 +65,7 @@ def _records(file: StoredFile, data: bytes, delimiter: str) -> Iterator[tuple[in
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise file.error("is not UTF-8 text; save the file as UTF-8", line) from None
-    reader = _reader(text, delimiter)
+    reader = reader_of(text, delimiter)
     line = 1
     try:
         for record in reader:

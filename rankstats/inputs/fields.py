@@ -11,18 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from threading import local
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from rankstats.inputs.files import Contents, StoredFile, arrow_stream
+from rankstats.inputs.files import Contents, Room, StoredFile, let_go
 from rankstats.inputs.joining import JoinedNumbers, JoinedTexts
 from rankstats.inputs.quoting import quoted
 from rankstats.tables.arrow_arrays import arrow_of, values_of
+from rankstats.tables.arrow_functions import encoded, equal, take
+from rankstats.tables.text_hashes import hashes_of_ends
 from rankstats.tables.threads import in_threads
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -31,7 +33,8 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 BLOCK_BYTES = 1 << 20
 SCAN_BYTES = 1 << 18  # fits in the second-level cache
 _WHITE_BYTES = b" \t\n\r\v\f"
-_IS_WHITE = np.isin(np.arange(256), np.frombuffer(_WHITE_BYTES, np.uint8))
+_IS_WHITE = np.zeros(256, bool)
+_IS_WHITE[np.frombuffer(_WHITE_BYTES, np.uint8)] = True
 _SPACE, _TAB, _NEWLINE = 32, 9, 10
 
 
@@ -53,6 +56,8 @@ class Layout:
         Fields of the file that is taken for this one by mistake, and where such a file has a number.
     other_hint : str
         What messages say then.
+    is_hashed : bool
+        Whether the documents are hashed as they are read, while their bytes are at hand.
     """
 
     header_hint: str
@@ -63,6 +68,7 @@ class Layout:
     other_width: int
     other_number: int
     other_hint: str
+    is_hashed: bool = False
 
     @property
     def expected(self) -> str:
@@ -86,6 +92,8 @@ class Columns:
         Finite numbers, in the order of the layout.
     blank_lines : int
         Lines of white space only.
+    hashes : ndarray of uint32, shape (N,), or None
+        `rankstats.tables.text_hashes.hashes_of_ends` of the documents, where they were made.
     """
 
     query_ids: tuple[str, ...]
@@ -93,16 +101,17 @@ class Columns:
     doc_ids: pa.ChunkedArray[Any]
     numbers: tuple[NDArray[np.float64], ...]
     blank_lines: int
+    hashes: NDArray[np.uint32] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """The columns of some lines; `query` counts within the texts of the block."""
 
     queries: list[str]
     query: NDArray[np.int32]
     doc_ids: pa.ChunkedArray[Any]
     numbers: list[NDArray[np.float64]]
+    hashes: NDArray[np.uint32] | None
 
 
 def read_columns(file: StoredFile, data: Contents, layout: Layout) -> Columns:
@@ -177,17 +186,21 @@ def _parse(data: Contents, separator: bytes, layout: Layout, *, plain: bool = Fa
     None where it refuses, a number is not finite, or, if `plain` is asked for, white space is not single or other than
     the separator.
     """
+    rooms = local()
 
     def read(piece: tuple[int, int]) -> _Block | None:
-        white = _count_single_white(data, *piece) if plain else None
+        if not hasattr(rooms, "room"):
+            rooms.room = Room()
+        text = rooms.room.fill(data, *piece)
+        white = _count_single_white(text) if plain else None
         if plain and white is None:
             return None
-        table = _table(data, *piece, separator, layout)
+        table = _table(rooms.room.stream(len(text)), len(text), separator, layout)
         # each row as pyarrow splits it holds its separators and a line end; anything beyond is other white space
-        unended = data[piece[1] - 1] != _NEWLINE
+        unended = text[-1] != _NEWLINE
         if table is None or (plain and white != table.num_rows * len(layout.names) - unended):
             return None
-        return _block(table)
+        return _block(table, layout)
 
     pieces = _pieces(data)
     joined: _Joined | None = None
@@ -195,7 +208,7 @@ def _parse(data: Contents, separator: bytes, layout: Layout, *, plain: bool = Fa
         if block is None:
             return None
         if joined is None:
-            joined = _Joined(layout, rows=len(block.query) * len(data) // (end - start))
+            joined = _Joined(layout, len(block.query) * len(data) // (end - start), len(data))
         joined.add(block)
     return None if joined is None else joined.columns()
 
@@ -211,12 +224,12 @@ def _pieces(data: Contents) -> list[tuple[int, int]]:
         end = min(end or len(data), len(data))
         pieces.append((start, end))
         start = end
+    let_go(data)  # what was looked at for line ends, and much around it
     return pieces
 
 
-def _count_single_white(data: Contents, first: int, last: int) -> int | None:
+def _count_single_white(array: NDArray[np.uint8]) -> int | None:
     """Count bytes of white space in a block of lines, or return None where two stand side by side."""
-    array = np.frombuffer(data, np.uint8, last - first, first)
     if array[0] <= _SPACE:
         return None
     count = 0
@@ -228,7 +241,7 @@ def _count_single_white(data: Contents, first: int, last: int) -> int | None:
     return count
 
 
-def _table(data: Contents, start: int, end: int, separator: bytes, layout: Layout) -> pa.Table | None:
+def _table(stream: pa.BufferReader, size: int, separator: bytes, layout: Layout) -> pa.Table | None:
     """Return queries, documents and numbers of a block of lines; None where pyarrow refuses them."""
     names = [str(i) for i in range(len(layout.names))]
     query, document = str(layout.query), str(layout.document)
@@ -236,8 +249,8 @@ def _table(data: Contents, start: int, end: int, separator: bytes, layout: Layou
     types = {query: pa.string(), document: pa.string(), **dict.fromkeys(numbers, pa.float64())}
     try:
         return pa.csv.read_csv(
-            arrow_stream(data, start, end),
-            pa.csv.ReadOptions(column_names=names, block_size=end - start + 1, use_threads=False),
+            stream,
+            pa.csv.ReadOptions(column_names=names, block_size=size + 1, use_threads=False),
             pa.csv.ParseOptions(delimiter=separator.decode(), quote_char=False, double_quote=False),
             pa.csv.ConvertOptions(
                 column_types=types,
@@ -251,41 +264,48 @@ def _table(data: Contents, start: int, end: int, separator: bytes, layout: Layou
         return None
 
 
-def _block(table: pa.Table) -> _Block | None:
+def _block(table: pa.Table, layout: Layout) -> _Block | None:
     """Return the columns of a block; None where a number is not finite."""
     numbers = [values_of(column) for column in table.columns[2:]]
     if not all(np.isfinite(column).all() for column in numbers):
         return None
     ids: Any = table.column(0).chunk(0) if table.column(0).num_chunks == 1 else table.column(0).combine_chunks()
     # lines of a query mostly stand together: the first one of each run of lines says all
-    changes = np.flatnonzero(~values_of(pc.equal(ids[1:], ids[:-1]))) + 1
+    changes = np.flatnonzero(~values_of(equal(ids[1:], ids[:-1]))) + 1
     starts = np.concatenate([np.zeros(1, np.int64), changes])
-    encoded: Any = ids.take(arrow_of(starts)).dictionary_encode()
-    query = np.repeat(values_of(encoded.indices), np.diff(starts, append=len(ids)))
-    return _Block(encoded.dictionary.to_pylist(), query, table.column(1), numbers)
+    codes = encoded(take(ids, arrow_of(starts)))
+    query = np.repeat(values_of(codes.indices), np.diff(starts, append=len(ids)))
+    doc_ids = table.column(1)
+    hashes = np.concatenate([hashes_of_ends(chunk) for chunk in doc_ids.chunks]) if layout.is_hashed else None
+    return _Block(codes.dictionary.to_pylist(), query, doc_ids, numbers, hashes)
 
 
 class _Joined:
-    """Blocks one after the other, each let go of once it is added; `rows` is a guess of how many there will be."""
+    """Blocks one after the other, each let go of once it is added; `rows` and `n_bytes` are guesses of their sums."""
 
-    def __init__(self, layout: Layout, rows: int) -> None:
+    def __init__(self, layout: Layout, rows: int, n_bytes: int) -> None:
+        rows += rows // 64
         self._codes: dict[str, int] = {}
         self._query = JoinedNumbers(np.int32, rows)
         self._numbers = [JoinedNumbers(np.float64, rows) for _ in layout.numbers]
-        self._doc_ids = JoinedTexts()
+        self._hashes = JoinedNumbers(np.uint32, rows) if layout.is_hashed else None
+        self._doc_ids = JoinedTexts(rows, n_bytes)
 
     def add(self, block: _Block) -> None:
         codes = np.array([self._codes.setdefault(text, len(self._codes)) for text in block.queries], np.int32)
         self._query.add(codes[block.query])
         for column, values in zip(self._numbers, block.numbers, strict=True):
             column.add(values)
+        if self._hashes is not None and block.hashes is not None:
+            self._hashes.add(block.hashes)
         for chunk in block.doc_ids.chunks:
             self._doc_ids.add(chunk)
 
     def columns(self) -> Columns:
         doc_ids = pa.chunked_array(self._doc_ids.chunks(), pa.string())
         numbers = tuple(column.values() for column in self._numbers)
-        return Columns(tuple(self._codes), self._query.values(), doc_ids, numbers, blank_lines=0)
+        hashes = None if self._hashes is None else self._hashes.values()
+        return Columns(tuple(self._codes), self._query.values(), doc_ids, numbers, 0, hashes)
 
 
 def _normalised(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import bz2
 import errno
-import gzip
-import hashlib
-import lzma
 import mmap
+import os
 import re
 import threading
-import zlib
-from collections.abc import Callable
+import weakref
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from rankstats.errors import InputError
 from rankstats.inputs.quoting import LONGEST, printable
@@ -25,6 +24,46 @@ _SAMPLE_BYTES = 4096
 LARGE = 1 << 20
 """Files of at least this many bytes are mapped instead of copied, and digested while they are parsed."""
 _DIGESTED_AT_ONCE = 1 << 20
+
+
+class MappedFile(mmap.mmap):
+    """A file mapped for looking into it here and there, which can also be read in pieces.
+
+    To read a piece costs a quarter of fetching its pages, and leaves none of them behind.
+    """
+
+    _descriptor: int
+    _name: str
+
+    def __new__(cls, descriptor: int, name: str) -> MappedFile:
+        """Map the file that an open descriptor stands for, and which errors call `name`."""
+        made = super().__new__(cls, descriptor, 0, access=mmap.ACCESS_READ)
+        made._name = name
+        made._descriptor = os.dup(descriptor)
+        weakref.finalize(made, os.close, made._descriptor)
+        return made
+
+    def read_into(self, target: memoryview, start: int) -> None:
+        """Fill `target` with the bytes from `start` on.
+
+        Raises
+        ------
+        InputError
+            If they cannot be read, or the file has become shorter meanwhile.
+        """
+        if not hasattr(os, "preadv"):
+            np.copyto(np.frombuffer(target, np.uint8), np.frombuffer(self, np.uint8, len(target), start))
+            return
+        done = 0
+        while done < len(target):
+            try:
+                got = os.preadv(self._descriptor, [target[done:]], start + done)
+            except OSError as error:
+                raise InputError(f"cannot be read ({error.strerror or error})", self._name) from None
+            if not got:
+                raise InputError("has become shorter while it was read; wait until it is written", self._name)
+            done += got
+
 
 Contents = bytes | mmap.mmap
 
@@ -36,6 +75,8 @@ class StoredFile:
     ----------
     path : str or Path
         The file as the user named it.
+    digest : bool, optional
+        Whether its source is to have a digest.
 
     Attributes
     ----------
@@ -50,18 +91,16 @@ class StoredFile:
         If the file is absent, unreadable, empty, damaged, or not in UTF-8.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, digest: bool = True) -> None:
         self.path = printable(path)
         stored = _read(Path(path), self.path)
         self._size = len(stored)
         self._data: bytes | None = None
-        self._hash = hashlib.sha256()
+        self._hash: Any = None
         self._thread: threading.Thread | None = None
-        if len(stored) >= LARGE:
-            self._thread = threading.Thread(target=self._digest, args=(stored,), daemon=True)
-            self._thread.start()
-        else:
-            self._hash.update(stored)
+        self._fault: InputError | None = None
+        if digest:
+            self._start_digest(stored)
         self.view = _without_mark(_decompressed(stored, self.path), self.path)
 
     @property
@@ -71,52 +110,88 @@ class StoredFile:
             self._data = self.view if isinstance(self.view, bytes) else bytes(self.view)
         return self._data
 
+    def _start_digest(self, stored: Contents) -> None:
+        """Digest the bytes, those of a large file while it is parsed."""
+        self._hash = import_module("hashlib").sha256()  # loads a library that nothing else needs
+        if len(stored) < LARGE:
+            self._hash.update(stored)
+            return
+        self._thread = threading.Thread(target=self._digest, args=(stored,), daemon=True)
+        self._thread.start()
+
     def _digest(self, stored: Contents) -> None:
-        with memoryview(stored) as view:
-            for start in range(0, len(view), _DIGESTED_AT_ONCE):
-                end = start + _DIGESTED_AT_ONCE
-                self._hash.update(view[start:end])
-                _let_go(stored, start, end)
+        room = memoryview(bytearray(_DIGESTED_AT_ONCE))
+        try:
+            for start in range(0, len(stored), _DIGESTED_AT_ONCE):
+                end = min(start + _DIGESTED_AT_ONCE, len(stored))
+                self._hash.update(piece_of(stored, start, end, room[: end - start]))
+        except InputError as error:
+            self._fault = error
 
     def source(self) -> Source:
         """Return name, digest and size of the stored bytes; waits for the digest."""
         if self._thread is not None:
             self._thread.join()
-        return Source(self.path, self._hash.hexdigest(), self._size)
+        if self._fault is not None:
+            raise self._fault
+        return Source(self.path, self._hash and self._hash.hexdigest(), self._size)
 
     def error(self, problem: str, line: int | None = None) -> InputError:
         """Return an error that names this file."""
         return InputError(problem, self.path, line)
 
 
-def arrow_stream(data: Contents, start: int = 0, end: int | None = None) -> pa.BufferReader:
-    """Return a stream over a copy of ``data[start:end]`` that Arrow owns.
-
-    A thread of Arrow may drop the last reference to what it reads while Python ends, and letting go of Python's memory
-    is then fatal. What is copied of a mapped file is let go of, so that a file takes no more memory than its pieces.
-    """
-    end = len(data) if end is None else end
-    buffer = pa.allocate_buffer(end - start, memory_pool=pa.system_memory_pool())
-    # NumPy copies without holding Python's lock
-    np.copyto(np.frombuffer(buffer, np.uint8), np.frombuffer(data, np.uint8, end - start, start))
-    _let_go(data, start, end)
-    return pa.BufferReader(buffer)
+def piece_of(data: Contents, start: int, end: int, room: memoryview) -> memoryview:
+    """Copy ``data[start:end]`` into `room`, which has this size, and return it; other threads go on meanwhile."""
+    if isinstance(data, MappedFile):
+        data.read_into(room, start)
+    else:
+        np.copyto(np.frombuffer(room, np.uint8), np.frombuffer(data, np.uint8, end - start, start))
+    return room
 
 
-def _let_go(data: Contents, start: int, end: int) -> None:
-    """Let the system take the memory of whole pages of a mapped file; they are read again when they are needed."""
+def let_go(data: Contents) -> None:
+    """Let the system take the memory of a mapped file's pages; they are fetched again when they are looked at."""
     if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
-        last = min(end, len(data)) // mmap.PAGESIZE * mmap.PAGESIZE
-        if first < last:
-            data.madvise(mmap.MADV_DONTNEED, first, last - first)
+        data.madvise(mmap.MADV_DONTNEED)
+
+
+class Room:
+    """A buffer for one piece of a file after the other, read as a stream; a piece is done with when the next one comes.
+
+    Arrow owns the buffer: a thread of Arrow may drop the last reference to what it reads while Python ends, and letting
+    go of Python's memory is then fatal.
+    """
+
+    def __init__(self) -> None:
+        self._buffer: pa.Buffer | None = None
+
+    def fill(self, data: Contents, start: int, end: int) -> NDArray[np.uint8]:
+        """Copy ``data[start:end]`` into the buffer and return it."""
+        if self._buffer is None or self._buffer.size < end - start:
+            # the system's pool: others keep much of what is given back
+            self._buffer = pa.allocate_buffer(end - start, memory_pool=pa.system_memory_pool())
+        piece = piece_of(data, start, end, memoryview(self._buffer)[: end - start])
+        return np.frombuffer(piece, np.uint8)
+
+    def stream(self, size: int) -> pa.BufferReader:
+        """Return a stream over the first bytes of the buffer."""
+        if self._buffer is None:
+            raise ValueError("nothing was read")
+        return pa.BufferReader(self._buffer.slice(0, size))
+
+
+def arrow_stream(data: bytes) -> pa.BufferReader:
+    """Return a stream over a copy of `data` that Arrow owns."""
+    room = Room()
+    return room.stream(len(room.fill(data, 0, len(data))))
 
 
 def _read(path: Path, name: str) -> Contents:
     try:
         with path.open("rb") as file:
             if path.is_file() and path.stat().st_size >= LARGE:
-                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                return MappedFile(file.fileno(), name)
             return file.read()
     except FileNotFoundError:
         raise InputError("no such file", name) from None
@@ -135,12 +210,13 @@ def _zstd(stored: bytes) -> bytes:
         return bytes(stream.read())
 
 
-_COMPRESSIONS: tuple[tuple[bytes, str, Callable[[bytes], bytes]], ...] = (
-    (rb"\x1f\x8b", "gzip", gzip.decompress),
-    (rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)", "bzip2", bz2.decompress),
-    (rb"\xfd7zXZ\x00", "xz", lzma.decompress),
-    (rb"\x28\xb5\x2f\xfd", "zstd", _zstd),
+_COMPRESSIONS = (
+    (rb"\x1f\x8b", "gzip", "gzip"),
+    (rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)", "bzip2", "bz2"),
+    (rb"\xfd7zXZ\x00", "xz", "lzma"),
+    (rb"\x28\xb5\x2f\xfd", "zstd", ""),
 )
+"""The first bytes of compressed files, what the compression is called, and the library that takes it back."""
 _MOST_TIMES = 2
 
 
@@ -152,14 +228,24 @@ def _decompressed(stored: Contents, name: str) -> Contents:
         found = next((of for of in _COMPRESSIONS if re.match(of[0], start)), None)
         if found is None:
             return stored
-        _, kind, decompress = found
+        _, kind, library = found
         if times == _MOST_TIMES:
             raise InputError(f"is compressed more than {_MOST_TIMES} times; unpack it first", name)
-        try:
-            stored = decompress(bytes(stored))
-        except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
-            raise InputError(f"is a damaged {kind} file ({error}); make or fetch it again", name) from None
+        stored = _unpacked(bytes(stored), kind, library, name)
     return stored
+
+
+def _unpacked(stored: bytes, kind: str, library: str, name: str) -> bytes:
+    import lzma  # noqa: PLC0415  few files are compressed
+    import zlib  # noqa: PLC0415  few files are compressed
+
+    try:
+        if not library:
+            return _zstd(stored)
+        unpacked: bytes = import_module(library).decompress(stored)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
+        raise InputError(f"is a damaged {kind} file ({error}); make or fetch it again", name) from None
+    return unpacked
 
 
 def _without_mark(data: Contents, name: str) -> Contents:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet
 
 from rankstats.inputs.delimited import read_delimited
 from rankstats.inputs.files import StoredFile, arrow_stream
+from rankstats.inputs.first_lines import is_json, is_parquet
 from rankstats.inputs.json_tables import read_json_table
 from rankstats.inputs.quoting import quoted
 from rankstats.inputs.table_file import TableFile
@@ -38,19 +37,11 @@ def read_table(file: StoredFile, headerless: Sequence[str] | None = None) -> Tab
     return table
 
 
-def is_parquet(file: StoredFile) -> bool:
-    """Return whether the file begins as Parquet files do."""
-    return file.view[:4] == b"PAR1"
-
-
-def is_json(file: StoredFile) -> bool:
-    """Return whether the file begins as a JSON object does, or an array of them."""
-    return re.match(rb"\s*(?:\[\s*)?\{\s*[\"}]", file.view[:4096]) is not None
-
-
 def _read_parquet(file: StoredFile) -> TableFile:
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415  brings file systems and TLS, for this format alone
+
     try:
-        table = pa.parquet.ParquetFile(arrow_stream(file.data)).read()
+        table = ParquetFile(arrow_stream(file.data)).read()
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())

@@ -39,4 +39,5 @@ def arrow_table(data: Any, name: str) -> pa.Table | None:
     for column in names:
         if names.count(column) > 1:
             raise InputError(f"two columns are named {column!r}; rename one", name)
-    return table.rename_columns(names)
+    # pandas puts an index that is more than the place of a row behind the columns
+    return table.select(list(range(len(names)))).rename_columns(names)

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from rankstats.inputs.audit import Read, ReadAudit
 from rankstats.inputs.columns import ID_NAMES, TEXT_ID_NAMES, ColumnNames
-from rankstats.inputs.delimited import first_line
 from rankstats.inputs.fields import NUMBER, Layout, read_columns, with_newlines
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.formats import is_parquet, read_table
+from rankstats.inputs.first_lines import first_line, is_parquet
+from rankstats.inputs.formats import read_table
 from rankstats.inputs.frames import table_of
 from rankstats.inputs.items import ITEM_NAMES
 from rankstats.inputs.origin import HandedIn

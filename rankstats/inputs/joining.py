@@ -62,9 +62,17 @@ class JoinedNumbers:
 
 
 class JoinedTexts:
-    """A column of texts that grows, in few large chunks."""
+    """A column of texts that grows, in few large chunks.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    rows, n_bytes : int or None, optional
+        Guesses of how many texts there will be, and how long all of them are; they bound the first chunks.
+    """
+
+    def __init__(self, rows: int | None = None, n_bytes: int | None = None) -> None:
+        self._chunk_rows = _CHUNK_ROWS if rows is None else min(rows, _CHUNK_ROWS)
+        self._chunk_bytes = _CHUNK_BYTES if n_bytes is None else min(n_bytes, _CHUNK_BYTES)
         self._chunks: list[pa.Array[Any]] = []
         self._bytes = np.empty(0, np.uint8)
         self._offsets = np.zeros(1, np.int32)
@@ -80,8 +88,8 @@ class JoinedTexts:
         first, size = int(offsets[0]), int(offsets[-1] - offsets[0])
         if self._n_bytes + size > len(self._bytes) or self._rows + len(texts) >= len(self._offsets):
             self._close()
-            self._bytes = _room_for(max(_CHUNK_BYTES, size), np.uint8)
-            self._offsets = _room_for(max(_CHUNK_ROWS, len(texts)) + 1, np.int32)
+            self._bytes = _room_for(max(self._chunk_bytes, size), np.uint8)
+            self._offsets = _room_for(max(self._chunk_rows, len(texts)) + 1, np.int32)
             self._offsets[0] = 0
         if size:
             content = np.frombuffer(byte_buffer, np.uint8)

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rankstats.conventions import QRELS_FORMATS, Policies
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.inputs.audit import Read, ReadAudit
-from rankstats.inputs.columns import ColumnNames, present
-from rankstats.inputs.dicts import rows_of_dict
 from rankstats.inputs.fields import NUMBER, Columns, Layout, read_columns
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.formats import read_table
-from rankstats.inputs.frames import table_of
-from rankstats.inputs.letor import read_letor
-from rankstats.inputs.nested_json import nested_value, read_nested
-from rankstats.inputs.origin import HandedIn
 from rankstats.inputs.quoting import quoted
 from rankstats.inputs.recognised import judgments_format
-from rankstats.inputs.rows import GRADES, Rows, columns_of_table, rows_of_lines
-from rankstats.inputs.subtopics import SUBTOPIC_NAMES, SubtopicColumn, holds_subtopics, with_subtopics
-from rankstats.inputs.table_file import TableFile
+from rankstats.inputs.rows import Rows, rows_of_lines
 from rankstats.inputs.three_columns import read_three_column_judgments
 from rankstats.tables.arrow_arrays import arrow_of, values_of
+from rankstats.tables.arrow_functions import equal, sorting, take
 from rankstats.tables.judgments import Judgments, Source
+
+if TYPE_CHECKING:
+    from rankstats.inputs.judgment_formats import NamedColumns
 
 _QRELS = Layout(
     "a qrels file has no header row",
@@ -55,6 +50,7 @@ def read_judgments(
     grade_column: str | None = None,
     document_column: str | None = None,
     subtopics: bool = False,
+    digest: bool = True,
 ) -> Read[Judgments]:
     r"""Read judgments from a file, plain or compressed (gz, bz2, xz, zst), or from data handed in.
 
@@ -89,6 +85,8 @@ def read_judgments(
         Whether subtopics are wanted, so that the second field of qrels, or a column subtopic, is read as the subtopic
         where some query has two of them. It is in any case where some document has two of them (TREC diversity qrels);
         then the grade of a document is the highest of its subtopics, which a note says.
+    digest : bool, optional
+        Whether the source of a file gets a digest of its bytes.
 
     Returns
     -------
@@ -114,14 +112,11 @@ def read_judgments(
     if isinstance(data, Judgments):
         return Read(data, ReadAudit((data.source,), len(data.grade), duplicates=data.duplicates, format="Judgments"))
     form = _known_form(form)
+    columns = (id_column, grade_column, document_column)
     if isinstance(data, str | Path):
-        columns = (id_column, grade_column, document_column)
-        rows = _rows_of_file(StoredFile(data), form, columns)
-    elif isinstance(data, Mapping):
-        rows = rows_of_dict(data, HandedIn("judgments"), GRADES)
+        rows = _rows_of_file(StoredFile(data, digest=digest), form, columns)
     else:
-        table = table_of(data, HandedIn("judgments"), ("query_id", "doc_id", "relevance"))
-        rows = _rows_of_table(table, id_column, grade_column, document_column)
+        rows = _other_formats().rows_of_data(data, columns)
     if not rows.columns.query_ids:
         raise rows.origin.error("there are no judgments")
     judgments, notes = _settled(rows, policies, subtopics)
@@ -167,24 +162,14 @@ def _known_form(form: str | None) -> str | None:
     return form
 
 
-_NamedColumns = tuple[str | None, str | None, str | None]
-
-
-def _rows_of_file(file: StoredFile, form: str | None, columns: _NamedColumns) -> Rows:
+def _rows_of_file(file: StoredFile, form: str | None, columns: NamedColumns) -> Rows:
     recognised = form or judgments_format(file, [name for name in columns if name])
-    value = nested_value(file) if recognised == "json" else None
-    if value is None and form == "json":
-        raise file.error("is no JSON object {query_id: {doc_id: grade}}; leave out --qrels-format")
-    if value is None and recognised in ("table", "json"):
-        return _rows_of_table(read_table(file), *columns)
+    if recognised in ("table", "json", "letor"):
+        rows: Rows = _other_formats().rows_of_file(file, recognised, form, columns)
+        return rows
     _, grade_column, _ = columns
     if grade_column:
-        what = "has no header row, so no" if value is None else "is no table, so it has no"
-        raise file.error(f"{what} column {grade_column!r}; leave --grade out")
-    if value is not None:
-        return read_nested(file, value, GRADES)
-    if recognised == "letor":
-        return read_letor(file)
+        raise file.error(f"has no header row, so no column {grade_column!r}; leave --grade out")
     width, number = (4, 3) if recognised == "trec" else (3, 2)
     contents, comments = _without_comments(file, width, number)
     if not contents.strip():
@@ -193,25 +178,12 @@ def _rows_of_file(file: StoredFile, form: str | None, columns: _NamedColumns) ->
         return read_three_column_judgments(file, contents, comments, is_named=form is not None)
     read = read_columns(file, contents, _QRELS)
     rows = rows_of_lines(file, read, "TREC", data=contents, comment_lines=comments)
-
-    def subtopics() -> SubtopicColumn:
-        return SubtopicColumn.of("the second field", read_columns(file, contents, _SUBTOPICS).doc_ids)
-
-    return replace(rows, subtopics=subtopics)
+    return replace(rows, subtopics=lambda: ("the second field", read_columns(file, contents, _SUBTOPICS).doc_ids))
 
 
-def _rows_of_table(
-    table: TableFile, id_column: str | None, grade_column: str | None, document_column: str | None
-) -> Rows:
-    names = ColumnNames(table)
-    query_name = names.query_id(id_column)
-    grade_name = names.grade(grade_column)
-    doc_name = names.document({query_name, grade_name}, document_column)
-    rows = columns_of_table(table, query_name, doc_name, [grade_name], tuple(names.notes))
-    named = present(SUBTOPIC_NAMES, table.names, {query_name, grade_name, doc_name})
-    if not named:
-        return rows
-    return replace(rows, subtopics=lambda: SubtopicColumn.of(named[0], table.ids(named[0])))
+def _other_formats() -> Any:
+    # every format brings libraries of its own; TREC files need none of them
+    return import_module("rankstats.inputs.judgment_formats")
 
 
 def _without_comments(file: StoredFile, width: int, number: int) -> tuple[bytes, int]:
@@ -243,22 +215,42 @@ def _settled(rows: Rows, policies: Policies, subtopics: bool) -> tuple[Judgments
     judgments, order = _sorted(rows.columns, rows.origin.source())
     repeats = _repeats(judgments)
     if rows.subtopics is not None and (subtopics or repeats.any()):
-        column = rows.subtopics()
-        if holds_subtopics(judgments, order, repeats, column, wanted=subtopics):
-            made, note = with_subtopics(
-                judgments,
-                order,
-                repeats,
-                column,
-                policy=policies.duplicate_judgments,
-                refuse=lambda order, again: _raise_for_repeat(judgments, order, again, rows),
-            )
-            return made, (note,)
+        made = _by_subtopic(rows, judgments, order, repeats, policies.duplicate_judgments, wanted=subtopics)
+        if made is not None:
+            return made
     if not repeats.any():
         return judgments, ()
     if policies.duplicate_judgments == "error":
         _raise_for_repeat(judgments, order, repeats, rows)
     return _merged(judgments, repeats, policies.duplicate_judgments), ()
+
+
+def _by_subtopic(
+    rows: Rows,
+    judgments: Judgments,
+    order: NDArray[np.int64],
+    repeats: NDArray[np.bool_],
+    policy: str,
+    *,
+    wanted: bool,
+) -> tuple[Judgments, tuple[str, ...]] | None:
+    """Return the judgments with their subtopics and a note, or None if there are no subtopics."""
+    from rankstats.inputs.subtopics import SubtopicColumn, holds_subtopics, with_subtopics  # noqa: PLC0415  rarely needed
+
+    if rows.subtopics is None:
+        return None
+    column = SubtopicColumn.of(*rows.subtopics())
+    if not holds_subtopics(judgments, order, repeats, column, wanted=wanted):
+        return None
+    made, note = with_subtopics(
+        judgments,
+        order,
+        repeats,
+        column,
+        policy=policy,
+        refuse=lambda order, again: _raise_for_repeat(judgments, order, again, rows),
+    )
+    return made, (note,)
 
 
 def _sorted(columns: Columns, source: Source) -> tuple[Judgments, NDArray[np.int64]]:
@@ -270,19 +262,18 @@ def _sorted(columns: Columns, source: Source) -> tuple[Judgments, NDArray[np.int
     if isinstance(doc_ids, pa.ChunkedArray):  # what older pyarrow returns
         doc_ids = pa.concat_arrays(doc_ids.chunks) if doc_ids.num_chunks else pa.nulls(0, pa.string())
     table = pa.table({"query": arrow_of(code), "document": doc_ids, "grade": arrow_of(columns.numbers[0])})
-    keys: Any = [(name, "ascending") for name in table.column_names]
-    order = pc.sort_indices(table, sort_keys=keys)
+    order = sorting(table, *table.column_names)
     rows = values_of(order).astype(np.int64)
     query = code[rows]
     offsets = np.searchsorted(query, np.arange(len(ids) + 1)).astype(np.int64)
-    return Judgments(tuple(ids), query, doc_ids.take(order), columns.numbers[0][rows], offsets, source), rows
+    return Judgments(tuple(ids), query, take(doc_ids, order), columns.numbers[0][rows], offsets, source), rows
 
 
 def _repeats(judgments: Judgments) -> NDArray[np.bool_]:
     """Return which rows have query and document of the row before."""
     repeats = np.zeros(len(judgments.query), bool)
     if len(repeats) > 1:
-        same = values_of(pc.equal(judgments.doc_ids[1:], judgments.doc_ids[:-1]))
+        same = values_of(equal(judgments.doc_ids[1:], judgments.doc_ids[:-1]))
         repeats[1:] = same & (judgments.query[1:] == judgments.query[:-1])
     return repeats
 
@@ -318,5 +309,5 @@ def _merged(judgments: Judgments, repeats: NDArray[np.bool_], policy: str) -> Ju
     query = judgments.query[starts]
     offsets = np.searchsorted(query, np.arange(judgments.n_queries + 1)).astype(np.int64)
     duplicates = int(np.count_nonzero(np.diff(starts, append=len(repeats)) > 1))
-    doc_ids = judgments.doc_ids.take(arrow_of(starts))
+    doc_ids = take(judgments.doc_ids, arrow_of(starts))
     return Judgments(judgments.query_ids, query, doc_ids, grade, offsets, judgments.source, duplicates)

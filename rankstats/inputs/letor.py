@@ -28,17 +28,6 @@ class _Line:
     doc_id: str | None
 
 
-def looks_like_letor(fields: list[str]) -> bool:
-    """Return whether the fields of a line are a grade and a query id in the manner of LETOR files.
-
-    Examples
-    --------
-    >>> looks_like_letor(["2", "qid:7", "1:0.5"]), looks_like_letor(["2", "0", "d1", "1"])
-    (True, False)
-    """
-    return len(fields) > 1 and fields[1].startswith("qid:") and NUMBER.fullmatch(fields[0]) is not None
-
-
 def read_letor(file: StoredFile) -> Rows:
     """Read a LETOR file: lines of ``grade qid:ID feature:value … # docid``; features are passed over.
 

@@ -46,8 +46,8 @@ def run_name(argument: str | Path) -> tuple[str, Path]:
     return _checked(name.strip(), str(argument)), Path(file)
 
 
-def run_names(arguments: Iterable[str | Path]) -> list[tuple[str, Path]]:
-    """Return names and paths of several runs, in the order given.
+def run_names(arguments: Iterable[str | Path], what: str = "runs") -> list[tuple[str, Path]]:
+    """Return names and paths of several runs, in the order given; `what` is what errors call them.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def run_names(arguments: Iterable[str | Path]) -> list[tuple[str, Path]]:
         name, path = run_name(argument)
         if name in runs:
             raise InputError(
-                f"two runs are named {quoted(name)} ({runs[name]} and {path}); give one of them a name of its own, "
+                f"two {what} are named {quoted(name)} ({runs[name]} and {path}); give one of them a name of its own, "
                 f"such as {name}-2={path}"
             )
         runs[name] = path

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from rankstats.inputs.audit import Read, ReadAudit
 from rankstats.inputs.columns import FREQUENCY_NAMES, ID_NAMES, TEXT_ID_NAMES, TEXT_NAMES, ColumnNames, folded
-from rankstats.inputs.delimited import cells_of, delimiter_of, first_line
 from rankstats.inputs.fields import NUMBER, with_newlines
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.formats import is_json, is_parquet, read_table
+from rankstats.inputs.first_lines import cells_of, delimiter_of, first_line, is_json, is_parquet
+from rankstats.inputs.formats import read_table
 from rankstats.inputs.frames import table_of
 from rankstats.inputs.frequency import frequencies, guessed_frequency
 from rankstats.inputs.origin import HandedIn

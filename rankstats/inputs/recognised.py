@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rankstats.inputs.columns import (
     DOCUMENT_NAMES,
@@ -15,11 +15,9 @@ from rankstats.inputs.columns import (
     TEXT_ID_NAMES,
     folded,
 )
-from rankstats.inputs.delimited import cells_of
 from rankstats.inputs.fields import NUMBER
 from rankstats.inputs.files import Contents, StoredFile
-from rankstats.inputs.formats import is_json, is_parquet
-from rankstats.inputs.letor import looks_like_letor
+from rankstats.inputs.first_lines import cells_of, is_json, is_parquet, looks_like_letor
 
 _LINE = re.compile(rb"[^\r\n]*[^\s][^\r\n]*")
 _RUN_WIDTHS = {"trec": (6, 4), "three": (3, 2)}
@@ -28,8 +26,7 @@ _JUDGMENT_WIDTHS = {"trec": (4, 3), "three": (3, 2)}
 _LONGEST_JSON = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class _FirstLine:
+class _FirstLine(NamedTuple):
     """A line, split at white space and, where every cell holds something, at tabs."""
 
     content: bytes

@@ -13,7 +13,7 @@ import hashlib
 import lzma
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -177,6 +177,20 @@ class RowTables:
         except duckdb.Error as error:
             raise _fault(error, name) from None
 
+    def arrow(self, sql: str, name: str) -> pa.Table:
+        """Return the rows of a query as an Arrow table."""
+        try:
+            return self.engine.sql(sql).to_arrow_table()
+        except duckdb.Error as error:
+            raise _fault(error, name) from None
+
+    def batches(self, sql: str, name: str) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a query as Arrow batches, in order; what was yielded is not held."""
+        try:
+            yield from pa.RecordBatchReader.from_stream(self.engine.sql(sql))
+        except (duckdb.Error, pa.ArrowException) as error:
+            raise _fault(error, name) from None
+
 
 def identifier(name: str) -> str:
     """Return a name as an SQL identifier.
@@ -234,7 +248,7 @@ def time_of(column: str) -> str:
     return f"make_timestamp(epoch_us(TRY_CAST(CAST({identifier(column)} AS VARCHAR) AS TIMESTAMPTZ)))"
 
 
-def _fault(error: duckdb.Error, name: str) -> InputError:
+def _fault(error: Exception, name: str) -> InputError:
     text = str(error)
     line = _LINE.search(text)
     first = next((part.strip() for part in text.splitlines() if part.strip() and "CSV Error" not in part), text)

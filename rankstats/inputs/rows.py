@@ -14,11 +14,11 @@ from rankstats.inputs.fields import Columns, lines_of_rows
 from rankstats.inputs.files import Contents, StoredFile
 from rankstats.inputs.origin import Origin
 from rankstats.inputs.quoting import plain
-from rankstats.inputs.subtopics import SubtopicColumn
 from rankstats.tables.arrow_arrays import values_of
 
 if TYPE_CHECKING:
     from rankstats.inputs.table_file import TableFile
+    from rankstats.tables.arrow_arrays import Column
 
 
 class Words(NamedTuple):
@@ -55,7 +55,7 @@ class Rows:
     notes : tuple of str
         What was decided and could surprise, each a sentence.
     subtopics : callable or None
-        Returns the column that may name subtopics of judgments; None where there is none.
+        Returns name and texts of the column that may name subtopics of judgments; None where there is none.
     """
 
     columns: Columns
@@ -66,7 +66,7 @@ class Rows:
     by_rank: bool = False
     comment_lines: int = 0
     notes: tuple[str, ...] = ()
-    subtopics: Callable[[], SubtopicColumn] | None = None
+    subtopics: Callable[[], tuple[str, Column]] | None = None
 
 
 def rows_of_lines(

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from rankstats.conventions import RUN_FORMATS, Policies
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.inputs.audit import Read, ReadAudit
-from rankstats.inputs.columns import SYSTEM_NAMES, ColumnNames, present
-from rankstats.inputs.dicts import predictions_of, rows_of_dict, rows_of_predictions
 from rankstats.inputs.duplicates import repeated_rows
 from rankstats.inputs.fields import Columns, Layout, read_columns
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.formats import read_table
-from rankstats.inputs.frames import table_of
-from rankstats.inputs.letor import read_predictions
-from rankstats.inputs.nested_json import nested_value, read_nested
 from rankstats.inputs.origin import HandedIn
-from rankstats.inputs.quoting import listed as names_listed
-from rankstats.inputs.quoting import plain, quoted
+from rankstats.inputs.quoting import quoted
 from rankstats.inputs.recognised import run_format
-from rankstats.inputs.rows import SCORES, Rows, columns_of_table, rows_of_lines
-from rankstats.inputs.table_file import TableFile
-from rankstats.inputs.three_columns import check_ranks, read_three_column_run
+from rankstats.inputs.rows import SCORES, Rows, rows_of_lines
+from rankstats.tables.arrow_arrays import rows_of
 from rankstats.tables.judgments import Source
 from rankstats.tables.ranking import Ranking
+
+if TYPE_CHECKING:
+    from rankstats.inputs.run_formats import NamedColumns
 
 _RUN = Layout(
     "a TREC run has no header row",
@@ -42,6 +37,7 @@ _RUN = Layout(
     other_width=4,
     other_number=3,
     other_hint="this looks like qrels; are --qrels and the run swapped?",
+    is_hashed=True,
 )
 _RUN_WITH_RANK = replace(_RUN, numbers=(4, 3))
 
@@ -56,6 +52,7 @@ def read_run(
     document_column: str | None = None,
     score_column: str | None = None,
     listed: Columns | None = None,
+    digest: bool = True,
 ) -> Read[Ranking]:
     r"""Read a run from a file, plain or compressed (gz, bz2, xz, zst), or from data handed in.
 
@@ -91,6 +88,8 @@ def read_run(
         serve several files.
     listed : Columns, optional
         What `read_judgments` gives for a LETOR file, for predictions.
+    digest : bool, optional
+        Whether the source of a file gets a digest of its bytes, which takes about as long as to count its lines.
 
     Returns
     -------
@@ -120,9 +119,9 @@ def read_run(
     form = _known_form(form)
     columns = (id_column, document_column, score_column)
     if isinstance(data, str | Path):
-        rows = _rows_of_file(StoredFile(data), policies, form, columns, listed)
+        rows = _rows_of_file(StoredFile(data, digest=digest), policies, form, columns, listed)
     else:
-        rows = _rows_of_data(data, HandedIn(f"run {name}"), columns, listed)
+        rows = _other_formats().rows_of_data(data, HandedIn(f"run {name}"), columns, listed)
     if not len(rows.columns.query):
         raise rows.origin.error("lists no document")
     return _settled(rows, name, policies)
@@ -148,7 +147,7 @@ def ranking_from_dict(name: str, run: Mapping[str, Mapping[str, float]]) -> Rank
     >>> ranking_from_dict("a", {"q1": {"d1": 2, "d2": 1.5}}).score.tolist()
     [2.0, 1.5]
     """
-    columns = rows_of_dict(run, HandedIn(f"run {name}"), SCORES).columns
+    columns = _other_formats().rows_of_dict(run, HandedIn(f"run {name}"), SCORES).columns
     return Ranking(name, columns.query_ids, columns.query, columns.doc_ids, columns.numbers[0], None, Source(name))
 
 
@@ -160,65 +159,20 @@ def _known_form(form: str | None) -> str | None:
     return form
 
 
-_NamedColumns = tuple[str | None, str | None, str | None]
-
-
 def _rows_of_file(
-    file: StoredFile, policies: Policies, form: str | None, columns: _NamedColumns, listed: Columns | None
+    file: StoredFile, policies: Policies, form: str | None, columns: NamedColumns, listed: Columns | None
 ) -> Rows:
     recognised = form or run_format(file, [name for name in columns if name])
-    if recognised == "json":
-        value = nested_value(file)
-        if value is not None:
-            return read_nested(file, value, SCORES)
-        if form:
-            raise file.error("is no JSON object {query_id: {doc_id: score}}; leave out --run-format")
-    if recognised in ("table", "json"):
-        return _rows_of_table(read_table(file), *columns)
-    if recognised == "predictions":
-        return read_predictions(file, listed)
-    if recognised == "trec":
-        layout = _RUN_WITH_RANK if policies.ties == "rank" else _RUN
-        return rows_of_lines(file, read_columns(file, file.view, layout), "TREC")
-    return read_three_column_run(file, form)
+    if recognised != "trec":
+        rows: Rows = _other_formats().rows_of_file(file, recognised, form, columns, listed)
+        return rows
+    layout = _RUN_WITH_RANK if policies.ties == "rank" else _RUN
+    return rows_of_lines(file, read_columns(file, file.view, layout), "TREC")
 
 
-def _rows_of_data(data: Any, origin: HandedIn, columns: _NamedColumns, listed: Columns | None) -> Rows:
-    if isinstance(data, Mapping):
-        return rows_of_dict(data, origin, SCORES)
-    predictions = predictions_of(data)
-    if predictions is not None:
-        return rows_of_predictions(predictions, origin, listed)
-    return _rows_of_table(table_of(data, origin, ("query_id", "doc_id", "score")), *columns)
-
-
-def _rows_of_table(
-    table: TableFile, id_column: str | None, document_column: str | None, score_column: str | None
-) -> Rows:
-    names = ColumnNames(table)
-    query_name = names.query_id(id_column)
-    doc_name = names.document({query_name}, document_column)
-    score_name, rank_name = names.score_or_rank({query_name, doc_name}, score_column)
-    _check_one_system(table, {query_name, doc_name, score_name, rank_name})
-    used = [name for name in (score_name, rank_name) if name]
-    if score_name is None:
-        names.notes.append(
-            f"{table.file.path} has no score column; documents are ordered by {plain(used[0])}, 1 the best"
-        )
-    rows = columns_of_table(table, query_name, doc_name, used, tuple(names.notes), by_rank=score_name is None)
-    check_ranks(rows)
-    return rows
-
-
-def _check_one_system(table: TableFile, taken: set[str | None]) -> None:
-    """Raise where a column says that the table holds the runs of several systems."""
-    for name in present(SYSTEM_NAMES, table.names, {name for name in taken if name}):
-        systems = [str(system) for system in table.texts(name).unique().to_pylist() if system is not None]
-        if len(systems) > 1:
-            raise table.file.error(
-                f"holds {len(systems)} systems in column {plain(name)} ({names_listed(systems)}); "
-                "give one file for each"
-            )
+def _other_formats() -> Any:
+    # every format brings libraries of its own; TREC files, the most and the largest, need none of them
+    return import_module("rankstats.inputs.run_formats")
 
 
 def _settled(rows: Rows, name: str, policies: Policies) -> Read[Ranking]:
@@ -229,7 +183,7 @@ def _settled(rows: Rows, name: str, policies: Policies) -> Read[Ranking]:
     keep, dropped = _kept(rows, score, policies.duplicate_documents)
     source = rows.origin.source()
     kept_rank = rank if policies.ties == "rank" else None
-    ranking = Ranking(name, columns.query_ids, columns.query, columns.doc_ids, score, kept_rank, source)
+    ranking = Ranking(name, columns.query_ids, columns.query, columns.doc_ids, score, kept_rank, source, columns.hashes)
     if keep is not None:
         ranking = _selected(ranking, keep)
     audit = ReadAudit(
@@ -246,7 +200,7 @@ def _settled(rows: Rows, name: str, policies: Policies) -> Read[Ranking]:
 def _kept(rows: Rows, score: NDArray[np.float64], policy: str) -> tuple[NDArray[np.bool_] | None, int]:
     """Return which rows stay (None: all) and how many do not, or raise at the first repeated document."""
     columns = rows.columns
-    groups = repeated_rows(columns.query, columns.doc_ids)
+    groups = repeated_rows(columns.query, columns.doc_ids, columns.hashes)
     if not groups:
         return None, 0
     if policy == "error":
@@ -266,8 +220,12 @@ def _kept(rows: Rows, score: NDArray[np.float64], policy: str) -> tuple[NDArray[
 
 
 def _selected(ranking: Ranking, keep: NDArray[np.bool_]) -> Ranking:
-    rank = None if ranking.rank is None else ranking.rank[keep]
-    doc_ids = ranking.doc_ids.filter(pa.array(keep))
-    return Ranking(
-        ranking.system, ranking.query_ids, ranking.query[keep], doc_ids, ranking.score[keep], rank, ranking.source
+    rows = np.flatnonzero(keep)
+    return replace(
+        ranking,
+        query=ranking.query[rows],
+        doc_ids=rows_of(ranking.doc_ids, rows),
+        score=ranking.score[rows],
+        rank=None if ranking.rank is None else ranking.rank[rows],
+        doc_hashes=None if ranking.doc_hashes is None else ranking.doc_hashes[rows],
     )

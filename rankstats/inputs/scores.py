@@ -15,11 +15,11 @@ from rankstats.errors import InputError, PlanError, did_you_mean
 from rankstats.inputs.attributes import Attributes
 from rankstats.inputs.audit import Read, ReadAudit
 from rankstats.inputs.columns import ID_NAMES, SYSTEM_NAMES, TEXT_ID_NAMES, ColumnNames, folded
-from rankstats.inputs.delimited import cells_of, first_line, has_known_name
 from rankstats.inputs.dicts import rows_of_dict
 from rankstats.inputs.fields import NUMBER, with_newlines
 from rankstats.inputs.files import StoredFile
-from rankstats.inputs.formats import is_json, is_parquet, read_table
+from rankstats.inputs.first_lines import cells_of, first_line, has_known_name, is_json, is_parquet
+from rankstats.inputs.formats import read_table
 from rankstats.inputs.frames import table_of
 from rankstats.inputs.names import run_name
 from rankstats.inputs.nested_json import nested_value, read_nested

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from rankstats.errors import did_you_mean
 from rankstats.measures.declaration import Declaration, Parameter, Settings, Values, choice, number, read_number
 from rankstats.measures.evaluation import Evaluation, Floats, Pool, Whole, sums
-from rankstats.tables import Categories, Items
+
+if TYPE_CHECKING:
+    from rankstats.tables import Categories, Items
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstats.tables import Histories, Hits, Items, Judgments
+if TYPE_CHECKING:
+    from rankstats.tables import Histories, Hits, Items, Judgments
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -254,25 +254,27 @@ def _find(base: str, cutoff: str | None) -> tuple[Spelling, str | None]:
 
 def _joined(base: str) -> tuple[Spelling, str] | None:
     """Return the spelling that a name begins with, and the numbers joined to it."""
-    for spelling, form in _joined_forms():
-        found = form.fullmatch(base)
+    folded = base.casefold()
+    for start, spelling in _joined_spellings():
+        # few forms are compiled: names begin in many ways
+        found = re.fullmatch(_joined_form(spelling), base, re.IGNORECASE) if folded.startswith(start) else None
         if found:
             return spelling, found["tail"]
     return None
 
 
 @cache
-def _joined_forms() -> tuple[tuple[Spelling, re.Pattern[str]], ...]:
-    """Return the spellings to which numbers are joined, each with the form of such names."""
-    forms = []
-    for spelling in _spellings():
-        alias = spelling.alias
-        if alias is not None and alias.joined:
-            whole = alias.fills == "cutoff" and spelling.declaration.at == "rank"
-            tail = rf"{_ENTRY}(?:,{_ENTRY})*" if alias.lists else "[0-9]+" if whole else _NUMBER
-            form = re.compile(rf"{re.escape(spelling.text)}[_.](?P<tail>{tail})", re.IGNORECASE)
-            forms.append((spelling, form))
-    return tuple(forms)
+def _joined_spellings() -> tuple[tuple[str, Spelling], ...]:
+    """Return the spellings to which numbers are joined, each with its text without regard to case."""
+    return tuple((s.text.casefold(), s) for s in _spellings() if s.alias is not None and s.alias.joined)
+
+
+def _joined_form(spelling: Spelling) -> str:
+    """Return the form of names that begin with a spelling to which numbers are joined."""
+    alias = spelling.alias
+    whole = alias is not None and alias.fills == "cutoff" and spelling.declaration.at == "rank"
+    tail = rf"{_ENTRY}(?:,{_ENTRY})*" if alias is not None and alias.lists else "[0-9]+" if whole else _NUMBER
+    return rf"{re.escape(spelling.text)}[_.](?P<tail>{tail})"
 
 
 @cache

@@ -7,8 +7,8 @@ subtopic or not; a subtopic without any relevant document is left out of its que
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,7 @@ Discount = Callable[[Floats], Floats]
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class _Relevant:
+class _Relevant(NamedTuple):
     """Which judged documents are relevant to which subtopics: one row a document and subtopic, sorted by document.
 
     Attributes
@@ -52,8 +51,7 @@ class _Relevant:
     subtopics: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """The relevant documents and subtopics among the hits, in the order of ranks.
 
     Attributes
@@ -71,8 +69,7 @@ class _Found:
     ordinal: Whole
 
 
-@dataclass(frozen=True, slots=True)
-class _GreedyLists:
+class _GreedyLists(NamedTuple):
     """The list of every query that gains most at each rank in turn: query, place from 1, and gain of each document."""
 
     query: NDArray[np.int64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from rankstats.measures.beyond_accuracy import is_known, listed
 from rankstats.measures.declaration import Together
 from rankstats.measures.evaluation import Evaluation, Pool, divide
 from rankstats.measures.measure import Measure
-from rankstats.tables import Histories, Hits, Items, Judgments
+
+if TYPE_CHECKING:
+    from rankstats.tables import Histories, Hits, Items, Judgments
 
 
 def evaluate(
@@ -62,7 +64,7 @@ def evaluate(
     >>> import numpy as np
     >>> import pyarrow as pa
     >>> from rankstats.measures import parse_measures
-    >>> from rankstats.tables import Ranking, Source, make_hits
+    >>> from rankstats.tables import Judgments, Ranking, Source, make_hits
     >>> source, query = Source("made here"), np.zeros(2, np.int32)
     >>> judgments = Judgments(
     ...     ("q1",), query, pa.array(["a", "b"]), np.array([0.0, 2.0]), np.array([0, 2]), source

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankstats.tables.hits import Hits, TopLists
-from rankstats.tables.items import Categories, Histories, Items
 from rankstats.tables.judgments import Judgments, Source, Subtopics
 from rankstats.tables.ranking import Ranking
 from rankstats.tables.scores import MeasureInfo, Queries, Scores, exact_mean
@@ -30,10 +29,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from rankstats.tables.hit_making import make_hits
+    from rankstats.tables.items import Categories, Histories, Items
+
+_HOMES = {"Categories": "items", "Histories": "items", "Items": "items", "make_hits": "hit_making"}
 
 
 def __getattr__(name: str) -> Any:
-    # pyarrow is loaded when hits are made, not for the tables or the names of measures
-    if name == "make_hits":
-        return import_module("rankstats.tables.hit_making").make_hits
+    # pyarrow is loaded when hits are made, not for the tables or the names of measures; few have an item table
+    if name in _HOMES:
+        return getattr(import_module(f"rankstats.tables.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

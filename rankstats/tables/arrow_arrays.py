@@ -6,11 +6,14 @@ pyarrow's own ``to_numpy``, ``pa.array`` and ``pa.scalar`` load pandas first, wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from rankstats.tables.arrow_functions import cast, take
 
 if TYPE_CHECKING:
     Column: TypeAlias = pa.Array[Any] | pa.ChunkedArray[Any]
@@ -107,7 +110,35 @@ def text_array(texts: Sequence[str]) -> pa.Array[Any]:
     ends = np.zeros(len(encoded) + 1, dtype=np.int64)
     np.cumsum([len(text) for text in encoded], out=ends[1:])
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers).cast(pa.string())
+    return cast(pa.Array.from_buffers(pa.large_string(), len(encoded), buffers), pa.string())
+
+
+def rows_of(column: Column, rows: NDArray[np.int64]) -> pa.Array[Any]:
+    """Return some rows of a column as one array.
+
+    Examples
+    --------
+    >>> rows_of(pa.chunked_array([["a", "b"], ["c"]]), np.array([2, 0])).to_pylist()
+    ['c', 'a']
+    """
+    if not isinstance(column, pa.ChunkedArray):
+        return take(column, arrow_of(rows))
+    # chunk by chunk: to take from many at once makes one of them first
+    ends = np.cumsum([len(chunk) for chunk in column.chunks])
+    order = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
+    ascending = rows if order is None else rows[order]
+    cuts = np.searchsorted(ascending, ends).tolist()
+    taken = [
+        take(chunk, arrow_of(ascending[start:end] - (last - len(chunk))))
+        for chunk, last, (start, end) in zip(column.chunks, ends.tolist(), pairwise([0, *cuts]), strict=True)
+        if start < end
+    ]
+    whole = pa.concat_arrays(taken) if taken else pa.nulls(0, column.type)
+    if order is None:
+        return whole
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.arange(len(rows))
+    return take(whole, arrow_of(place))
 
 
 def _bits(buffer: pa.Buffer | None, column: pa.Array[Any]) -> NDArray[np.bool_]:

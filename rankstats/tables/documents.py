@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from rankstats.tables.arrow_arrays import values_of
+from rankstats.tables.arrow_arrays import arrow_of, is_valid, values_of
+from rankstats.tables.arrow_functions import cast, encoded, index_in, take
 from rankstats.tables.items import Items
 
 
@@ -29,13 +29,13 @@ class Documents:
     """
 
     def __init__(self, items: Items | None) -> None:
-        self._known: pa.Array[Any] = pa.nulls(0, pa.string()) if items is None else items.doc_ids.cast(pa.string())
+        self._known: pa.Array[Any] = pa.nulls(0, pa.string()) if items is None else cast(items.doc_ids, pa.string())
 
     def numbers(self, doc_ids: pa.Array[Any]) -> NDArray[np.int64]:
         """Return the number of each document, shape (N,)."""
-        found: Any = pc.index_in(doc_ids, value_set=self._known)
+        found = index_in(doc_ids, self._known)
         if found.null_count:
-            met: Any = doc_ids.filter(pc.is_null(found))
-            self._known = pa.concat_arrays([self._known, met.unique()])
-            found = pc.index_in(doc_ids, value_set=self._known)
+            met = encoded(take(doc_ids, arrow_of(np.flatnonzero(~is_valid(found)))))
+            self._known = pa.concat_arrays([self._known, met.dictionary])
+            found = index_in(doc_ids, self._known)
         return values_of(found).astype(np.int64)

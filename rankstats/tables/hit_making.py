@@ -7,29 +7,31 @@ documents are looked up among the judged ids only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rankstats.conventions import Policies
 from rankstats.errors import InputError
-from rankstats.tables.arrow_arrays import arrow_of, is_valid, values_of
+from rankstats.tables.arrow_arrays import is_valid, rows_of, values_of
+from rankstats.tables.arrow_functions import cast, encoded, index_in, sorting
 from rankstats.tables.hits import Hits, TopLists
 from rankstats.tables.judgments import Judgments
 from rankstats.tables.ranking import Ranking
+from rankstats.tables.row_groups import are_distinct, group_starts, pieces
+from rankstats.tables.text_hashes import hashes_of_ends
 from rankstats.tables.threads import in_threads
 
 _LOOKED_UP_AT_ONCE = 1 << 17
 _NAMES_SHOWN = 5
+_PLACES_A_DOCUMENT = 64  # so that one in 64 of the other documents is looked up in vain
+_MOST_BITS = 22  # of a hash: more would not fit in the processor's cache
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(NamedTuple):
     """Rows of a run list by list, best first.
 
     `rows` holds the row at each position; None where the order is that of the file. `starts`, `lengths` and `query` say
@@ -69,8 +71,7 @@ class _Order:
         return np.arange(int(self.lengths.sum())) if self.rows is None else self.rows.copy()
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(NamedTuple):
     """Rows of a run, ascending, whose documents are judged, and the row of each one's judgment."""
 
     row: NDArray[np.int64]
@@ -84,23 +85,32 @@ class _Judged:
         return np.where(self.row[at] == rows, self.judgment[at], -1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
+class _Lookup(NamedTuple):
     """Judged pairs of query and document as numbers, ascending, and the judgment of each.
 
     A pair is the query's number times the number of distinct documents, plus the document's place among them.
+    `may_be` says of the highest bits of a document's hash whether some judged document has them.
     """
 
     documents: pa.Array[Any]
     pairs: NDArray[np.int64]
     judgment: NDArray[np.int64]
+    may_be: NDArray[np.bool_]
 
     @classmethod
     def of(cls, judgments: Judgments) -> _Lookup:
-        encoded = judgments.doc_ids.cast(pa.large_string()).dictionary_encode()
-        pairs = judgments.query.astype(np.int64) * len(encoded.dictionary) + values_of(encoded.indices)
-        sorting = np.argsort(pairs, kind="stable")
-        return cls(encoded.dictionary, pairs[sorting], sorting)
+        codes = encoded(cast(judgments.doc_ids, pa.string()))
+        pairs = judgments.query.astype(np.int64) * len(codes.dictionary) + values_of(codes.indices)
+        order = np.argsort(pairs, kind="stable")
+        bits = min(max((_PLACES_A_DOCUMENT * len(codes.dictionary)).bit_length(), 8), _MOST_BITS)
+        may_be = np.zeros(1 << bits, dtype=bool)
+        may_be[hashes_of_ends(codes.dictionary) >> np.uint32(32 - bits)] = True
+        return cls(codes.dictionary, pairs[order], order, may_be)
+
+    def candidates(self, hashes: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """Return the rows whose documents may be judged: all that are, and few others."""
+        shift = np.uint32(33 - len(self.may_be).bit_length())
+        return np.flatnonzero(self.may_be[hashes >> shift])
 
 
 def make_hits(
@@ -219,7 +229,7 @@ def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[n
     lookup = judgments.made.get("lookup")
     if lookup is None:
         lookup = judgments.made["lookup"] = _Lookup.of(judgments)
-    rows, code = _judged_somewhere(ranking.doc_ids, lookup.documents)
+    rows, code = _judged_somewhere(ranking, lookup)
     # an unknown query makes a negative number, which no judgment has
     wanted = to_judged[ranking.query[rows]].astype(np.int64) * len(lookup.documents) + code
     at = np.minimum(np.searchsorted(lookup.pairs, wanted), len(lookup.pairs) - 1)
@@ -227,20 +237,24 @@ def _find_judgments(judgments: Judgments, ranking: Ranking, to_judged: NDArray[n
     return _Judged(rows[found], lookup.judgment[at[found]])
 
 
-def _judged_somewhere(
-    doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], dictionary: pa.Array[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the rows, ascending, whose documents are in the dictionary, and their places in it."""
-    values = dictionary if doc_ids.type == dictionary.type else dictionary.cast(doc_ids.type)
+def _judged_somewhere(ranking: Ranking, lookup: _Lookup) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the rows, ascending, whose documents are judged for some query, and their places in the dictionary."""
+    doc_ids, hashes = ranking.doc_ids, ranking.doc_hashes
+    values = cast(lookup.documents, doc_ids.type)
     # each part makes a table of the dictionary for itself
     size = max(_LOOKED_UP_AT_ONCE, 4 * len(values))
     cuts = [*range(0, len(doc_ids), size), len(doc_ids)]
 
     def look_up(part: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         start, end = part
-        found: Any = pc.index_in(doc_ids.slice(start, end - start), value_set=values)
-        rows = np.flatnonzero(is_valid(found))
-        return rows + start, values_of(found)[rows]
+        if hashes is None:
+            rows, texts = np.arange(start, end), doc_ids.slice(start, end - start)
+        else:
+            rows = start + lookup.candidates(hashes[start:end])
+            texts = rows_of(doc_ids, rows)
+        found = index_in(texts, values)
+        at = np.flatnonzero(is_valid(found))
+        return rows[at], values_of(found)[at]
 
     rows, codes = zip(*in_threads(look_up, list(pairwise(cuts))), strict=True)
     return np.concatenate(rows), np.concatenate(codes)
@@ -251,16 +265,25 @@ def _order(ranking: Ranking, policies: Policies) -> _Order:
     key = _key(ranking, policies)
     query = ranking.query
     rows = None
-    same = query[1:] == query[:-1]
-    if not _is_ordered(query, key, same):
+    if not _is_ordered(query, key):
         rows = np.lexsort((-key, query))
         query, key = query[rows], key[rows]
-        same = query[1:] == query[:-1]
-    starts = np.flatnonzero(np.append(True, ~same)[: len(query)])
-    equals = np.zeros(len(query) + 1, dtype=bool)  # whether the key equals the one before, of the same list
-    equals[1:-1] = same & (key[1:] == key[:-1])
-    tied = np.flatnonzero(equals[1:] | equals[:-1])
-    return _Order(rows, starts, np.diff(starts, append=len(query)), query[starts], tied, np.cumsum(~equals[tied]) - 1)
+    starts = group_starts(query)
+    # positions whose key equals the one before, of the same list
+    equal = [
+        first + np.flatnonzero((key[first:last] == key[first - 1 : last - 1]) & _same(query, first, last))
+        for first, last in pieces(query)
+    ]
+    again = np.concatenate([np.zeros(0, np.int64), *equal])
+    begins = np.setdiff1d(again - 1, again, assume_unique=True) if len(again) else again
+    tied = np.sort(np.concatenate([again, begins]))
+    tie = np.searchsorted(begins, tied, side="right") - 1
+    return _Order(rows, starts, np.diff(starts, append=len(query)), query[starts], tied, tie)
+
+
+def _same(query: NDArray[np.int32], first: int, last: int) -> NDArray[np.bool_]:
+    """Return which rows from `first` to `last` have the query of the row before."""
+    return np.asarray(query[first:last] == query[first - 1 : last - 1])
 
 
 def _key(ranking: Ranking, policies: Policies) -> NDArray[np.float64] | NDArray[np.float32]:
@@ -275,14 +298,13 @@ def _key(ranking: Ranking, policies: Policies) -> NDArray[np.float64] | NDArray[
     return ranking.score
 
 
-def _is_ordered(
-    query: NDArray[np.int32], key: NDArray[np.float64] | NDArray[np.float32], same: NDArray[np.bool_]
-) -> bool:
-    """Say whether each query's rows stand together and descend; `same` marks rows with the query of the row before."""
-    if not np.all(~same | (key[1:] <= key[:-1])):
-        return False
-    queries = query[1:][~same]  # all lists but the first
-    return len(np.unique(np.append(query[:1], queries))) == len(query[:1]) + len(queries)
+def _is_ordered(query: NDArray[np.int32], key: NDArray[np.float64] | NDArray[np.float32]) -> bool:
+    """Say whether each query's rows stand together and descend."""
+    descends = all(
+        np.all((key[first:last] <= key[first - 1 : last - 1]) | ~_same(query, first, last))
+        for first, last in pieces(query)
+    )
+    return descends and are_distinct(query[group_starts(query)])
 
 
 def _settle_ties(order: _Order, ranking: Ranking, judged: _Judged, policies: Policies, depth: int) -> _Order:
@@ -300,44 +322,22 @@ def _settle_ties(order: _Order, ranking: Ranking, judged: _Judged, policies: Pol
     moved = rows[positions]
     score = ranking.score[moved] if policies.ties == "rank" else np.zeros(len(moved))
     rows[positions] = moved[np.lexsort((_descending_ids(ranking.doc_ids, moved), -score, tie))]
-    return replace(order, rows=rows)
+    return order._replace(rows=rows)
 
 
 def _reversed_ties(order: _Order) -> _Order:
     """Turn the order inside each tie round."""
     rows = order.all_rows()
     rows[order.tied] = rows[order.tied[np.lexsort((-order.tied, order.tie))]]
-    return replace(order, rows=rows)
+    return order._replace(rows=rows)
 
 
 def _descending_ids(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the place of each row's document id among those rows, the largest id first."""
-    sorting = values_of(pc.sort_indices(_take(doc_ids, rows), sort_keys=[("", "descending")]))
+    order = values_of(sorting(rows_of(doc_ids, rows), order="descending"))
     place = np.empty(len(rows), dtype=np.int64)
-    place[sorting] = np.arange(len(rows))
+    place[order] = np.arange(len(rows))
     return place
-
-
-def _take(doc_ids: pa.Array[Any] | pa.ChunkedArray[Any], rows: NDArray[np.int64]) -> pa.Array[Any]:
-    """Return the document ids of some rows as one array."""
-    if not isinstance(doc_ids, pa.ChunkedArray):
-        return doc_ids.take(arrow_of(rows))
-    # chunk by chunk: to take from many at once makes one of them first
-    ends = np.cumsum([len(chunk) for chunk in doc_ids.chunks])
-    sorting = None if np.all(rows[1:] >= rows[:-1]) else np.argsort(rows, kind="stable")
-    ascending = rows if sorting is None else rows[sorting]
-    cuts = np.searchsorted(ascending, ends).tolist()
-    taken = [
-        chunk.take(arrow_of(ascending[start:end] - (last - len(chunk))))
-        for chunk, last, (start, end) in zip(doc_ids.chunks, ends.tolist(), pairwise([0, *cuts]), strict=True)
-        if start < end
-    ]
-    whole = pa.concat_arrays(taken) if taken else pa.nulls(0, doc_ids.type)
-    if sorting is None:
-        return whole
-    place = np.empty(len(rows), dtype=np.int64)
-    place[sorting] = np.arange(len(rows))
-    return whole.take(arrow_of(place))
 
 
 def _top_lists(
@@ -352,5 +352,5 @@ def _top_lists(
     judgment = judged.of(rows)
     grade = np.full(len(rows), np.nan)
     grade[judgment >= 0] = judgments.grade[judgment[judgment >= 0]]
-    doc_ids = _take(ranking.doc_ids, rows).cast(pa.string())
+    doc_ids = cast(rows_of(ranking.doc_ids, rows), pa.string())
     return TopLists(query=np.repeat(query[lists], kept), rank=rank, doc_ids=doc_ids, grade=grade)

@@ -34,6 +34,8 @@ class Ranking:
         The file's rank column, kept only where the tie policy asks for it.
     source : Source
         Where the run came from.
+    doc_hashes : ndarray of uint32, shape (N,), or None
+        `rankstats.tables.text_hashes.hashes_of_ends` of the document ids, where they were made in reading.
     """
 
     system: str
@@ -43,3 +45,4 @@ class Ranking:
     score: NDArray[np.float64]
     rank: NDArray[np.float64] | None
     source: Source
+    doc_hashes: NDArray[np.uint32] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -183,3 +183,14 @@ class Queries:
     columns: Mapping[str, NDArray[Any]]
     text: str | None = None
     frequency: str | None = None
+
+    def rows_of(self, query_ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the row of each query, shape (len(query_ids),); -1 where the table lacks it.
+
+        Examples
+        --------
+        >>> Queries(("q2", "q1"), {}).rows_of(["q1", "q3"]).tolist()
+        [1, -1]
+        """
+        place = {query_id: i for i, query_id in enumerate(self.query_ids)}
+        return np.array([place.get(query_id, -1) for query_id in query_ids], dtype=np.int64)

@@ -12,7 +12,7 @@ import pyarrow as pa
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
-_AHEAD = 2
+_AHEAD = 1
 
 
 def in_threads(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> Iterator[Result]:

@@ -40,8 +40,8 @@ def test_the_hash_of_an_id_does_not_depend_on_its_block() -> None:
 
 
 def test_equal_hashes_are_no_duplicates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplicates, "_hashes_of_ends", lambda chunk: np.zeros(len(chunk), np.uint64))
-    monkeypatch.setattr(duplicates, "_hashes_of_all", lambda chunk: np.zeros(len(chunk), np.uint64))
+    monkeypatch.setattr(duplicates, "hashes_of_ends", lambda chunk: np.zeros(len(chunk), np.uint32))
+    monkeypatch.setattr(duplicates, "hashes_of_all", lambda chunk: np.zeros(len(chunk), np.uint64))
     assert found([0, 0, 1, 0], [["a", "b", "a", "b"]]) == [[1, 3]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import lzma
 import os
 import subprocess
@@ -17,8 +18,9 @@ import pytest
 import rankstats.inputs
 from rankstats.conventions import Policies
 from rankstats.errors import InputError
-from rankstats.inputs import read_queries, read_run, run_name
-from rankstats.inputs.files import StoredFile, arrow_stream
+from rankstats.inputs import files, read_queries, read_run, run_name
+from rankstats.inputs.files import Room, StoredFile, arrow_stream
+from rankstats.tables import Source
 
 RUN = b"q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 1 t\n"
 
@@ -45,6 +47,32 @@ def test_arrow_reads_memory_of_its_own() -> None:
     assert buffer.to_pybytes() == data
     assert buffer.address != pa.py_buffer(data).address
     assert sys.getrefcount(data) == references
+
+
+def test_a_mapped_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LARGE", 1)
+    content = b"q1 Q0 d1 1 2.5 a\n" * 1000
+    view = StoredFile(write(tmp_path, content), digest=False).view
+    assert isinstance(view, files.MappedFile)
+    room = Room()
+    for start, end in ((0, 17), (3, 9_000), (16_990, 17_000), (5, 5)):
+        assert room.fill(view, start, end).tobytes() == content[start:end]
+        assert room.stream(end - start).read() == content[start:end]
+
+
+def test_a_file_that_becomes_shorter_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LARGE", 1)
+    path = write(tmp_path, b"q1 Q0 d1 1 2.5 a\n" * 10_000)
+    file = StoredFile(path, digest=False)
+    os.truncate(path, 100)
+    with pytest.raises(InputError, match=r"a\.run: has become shorter while it was read"):
+        Room().fill(file.view, 0, 170_000)
+
+
+def test_no_digest_where_none_is_wanted(tmp_path: Path) -> None:
+    path = write(tmp_path, RUN)
+    assert StoredFile(path, digest=False).source() == Source(str(path), None, len(RUN))
+    assert StoredFile(path).source() == Source(str(path), hashlib.sha256(RUN).hexdigest(), len(RUN))
 
 
 def test_no_reader_hands_python_memory_to_a_stream() -> None:

@@ -13,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from rankstats.tables import Categories, Histories, Items, Judgments, Ranking, Source, Subtopics
+from rankstats.tables.text_hashes import hashes_of_ends
 
 Grades = Mapping[str, Mapping[str, float]]
 Row = tuple[str, str, float]
@@ -92,7 +93,9 @@ def histories_of(rows: Sequence[tuple[str, str]]) -> Histories:
     return Histories(query_ids, query, pa.array([doc_id for _, doc_id in rows], pa.string()), SOURCE)
 
 
-def ranking_of(rows: Sequence[Row], ranks: Sequence[float] | None = None, *, pieces: int = 1) -> Ranking:
+def ranking_of(
+    rows: Sequence[Row], ranks: Sequence[float] | None = None, *, pieces: int = 1, is_hashed: bool = False
+) -> Ranking:
     query_ids = tuple(dict.fromkeys(row[0] for row in rows))
     number = {query_id: index for index, query_id in enumerate(query_ids)}
     documents = [row[1] for row in rows]
@@ -106,6 +109,7 @@ def ranking_of(rows: Sequence[Row], ranks: Sequence[float] | None = None, *, pie
         score=np.array([row[2] for row in rows], dtype=np.float64),
         rank=None if ranks is None else np.array(ranks, dtype=np.float64),
         source=SOURCE,
+        doc_hashes=hashes_of_ends(pa.array(documents, pa.string())) if is_hashed else None,
     )
 
 

@@ -106,6 +106,27 @@ def assert_same(first: Hits, second: Hits) -> None:
 
 
 @patient
+@given(collections(), st.sampled_from(TIES), st.integers(1, 3))
+def test_hashes_change_nothing(made: tuple[dict[str, dict[str, float]], list[Row]], ties: str, pieces: int) -> None:
+    grades, rows = made
+    ranks, policies, judgments = [1.0 for _ in rows], Policies(ties=ties), judgments_of(grades)
+    assert_same(
+        make_hits(judgments, ranking_of(rows, ranks, pieces=pieces, is_hashed=True), policies),
+        make_hits(judgments, ranking_of(rows, ranks), policies),
+    )
+
+
+def test_a_document_that_shares_its_hash_with_a_judged_one_is_no_hit() -> None:
+    judgments = judgments_of({"q1": {"starts-so-A-ends-so": 1.0}})
+    rows = [("q1", "starts-so-B-ends-so", 2.0), ("q1", "starts-so-A-ends-so", 1.0)]
+    run = ranking_of(rows, is_hashed=True)
+    assert run.doc_hashes is not None
+    assert run.doc_hashes[0] == run.doc_hashes[1]
+    hits = make_hits(judgments, run, Policies())
+    assert (hits.rank.tolist(), hits.top.doc_ids.to_pylist()) == ([2], [rows[0][1], rows[1][1]])
+
+
+@patient
 @given(collections(), st.sampled_from(["doc_id", "rank", "float32"]), st.randoms(use_true_random=False))
 def test_order_of_lines_changes_nothing(
     made: tuple[dict[str, dict[str, float]], list[Row]], ties: str, shuffler: random.Random
