@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -26,6 +28,8 @@ RATIO_COLUMNS = (
     "covariance",
 )
 _NUMBERS = ("n", "units", *MEAN_COLUMNS, *RATIO_COLUMNS)
+
+_COLUMNS = ("arm", "metric", "n", *MEAN_COLUMNS, *RATIO_COLUMNS, "units")
 
 Row = Mapping[str, Any]
 
@@ -174,3 +178,32 @@ def _units(arm: str, rows: Mapping[tuple[str, str], Row]) -> int:
     stated = [count for count in counts if not math.isnan(count)]
     counts = stated or [row["n"] for (_, other), row in rows.items() if other == arm]
     return int(max(counts, default=0))
+
+
+def aggregates_text(evidence: Evidence) -> str:
+    """Return the aggregates of all metrics that have them as CSV, one row an arm and metric, numbers exact.
+
+    Quantiles cannot be had from aggregates and are left out; roles, covariates and segments are not kept, so that
+    effects read from the file are unadjusted. `summarise_experiment` keeps all of it.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for metric in evidence.metrics:
+        for place, arm in enumerate(evidence.arms):
+            if metric.arms:
+                writer.writerow([arm, metric.metric.name, *_numbers_of(metric, place), evidence.units[place]])
+    return out.getvalue()
+
+
+def _numbers_of(metric: MetricEvidence, arm: int) -> list[str]:
+    moments = metric.arms[arm].select([0])
+    mean, spread = moments.mean[0], moments.covariance[0]
+    if metric.is_ratio:
+        parts = [mean[0], spread[0, 0], mean[1], spread[1, 1], spread[0, 1]]
+        return [str(int(moments.n[0])), "", "", *map(_text, parts)]
+    return [str(int(moments.n[0])), _text(mean[0]), _text(spread[0, 0]), *[""] * len(RATIO_COLUMNS)]
+
+
+def _text(value: float) -> str:
+    return "" if math.isnan(value) else repr(float(value))

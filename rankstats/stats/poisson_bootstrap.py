@@ -6,7 +6,7 @@ resample. So sums over pieces of the data add up to the sums over all of it, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -17,6 +17,7 @@ from rankstats.errors import RankstatsError
 from rankstats.stats.classical import agreeing_ends
 from rankstats.stats.compensated_sums import DoubleSums, merge_double_sums, weighted_double_sums
 from rankstats.stats.differences import LARGEST_VALUE
+from rankstats.stats.exact_moments import SCALE, exact_resampled
 from rankstats.stats.flip_readings import TOLERANCE
 from rankstats.stats.reading import largest_at, monte_carlo_p, monte_carlo_rank
 from rankstats.stats.resampled_ratios import mean_and_deviation
@@ -213,6 +214,94 @@ def merge_poisson_sums(parts: Sequence[PoissonSums]) -> PoissonSums:
         raise RankstatsError("parts of one bootstrap share the seed, the number of resamples and the columns")
     observed = merge_double_sums([part.observed for part in parts])
     return PoissonSums(observed, merge_double_sums([part.resampled for part in parts]), parts[0].seed)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactPoissonSums:
+    """Sums of a numerator and a denominator over units, as they are and resampled, without any rounding.
+
+    Attributes
+    ----------
+    observed : tuple of int
+        Numerator and denominator, in units of 2**-1088.
+    resampled : tuple of two tuples of int, length B
+        The same of every resample.
+    seed : int
+        Sums of one seed belong together.
+    """
+
+    observed: tuple[int, int]
+    resampled: tuple[tuple[int, ...], tuple[int, ...]]
+    seed: int
+
+    def __add__(self, other: ExactPoissonSums) -> ExactPoissonSums:
+        """Return the sums over the units of both, which have none in common."""
+        if self.seed != other.seed or len(self.resampled[0]) != len(other.resampled[0]):
+            raise RankstatsError("parts of one bootstrap share the seed and the number of resamples")
+        pairs = [zip(*parts, strict=True) for parts in zip(self.resampled, other.resampled, strict=True)]
+        return ExactPoissonSums(
+            (self.observed[0] + other.observed[0], self.observed[1] + other.observed[1]),
+            (tuple(a + b for a, b in pairs[0]), tuple(a + b for a, b in pairs[1])),
+            self.seed,
+        )
+
+
+def exact_poisson_sums(
+    unit_ids: ArrayLike,
+    numerators: ArrayLike,
+    denominators: ArrayLike | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> ExactPoissonSums:
+    """Add up units as `poisson_sums` does, without rounding; one row a unit, one column.
+
+    Notes
+    -----
+    Merge law: for sets of units U and V without a common unit, the sums of U plus those of V are the sums of U ∪ V, to
+    the last bit, in any order and any grouping: how often a unit counts is decided by its id, seed and resample alone.
+
+    Examples
+    --------
+    >>> one = exact_poisson_sums(["a", "b", "c"], [0.1, 0.2, 0.3], resamples=8)
+    >>> one == exact_poisson_sums(["c"], [0.3], resamples=8) + exact_poisson_sums(["b", "a"], [0.2, 0.1], resamples=8)
+    True
+    """
+    check_count("resamples", resamples)
+    top = _columns(numerators, "numerators")[:, 0]
+    bottom = np.ones_like(top) if denominators is None else _columns(denominators, "denominators")[:, 0]
+    if len(top) != len(bottom):
+        raise RankstatsError(f"there are {len(top)} numerators and {len(bottom)} denominators; one a unit is expected")
+    keys, of_row = unit_keys(unit_ids, len(top), seed)
+    present = ~(np.isnan(top) | np.isnan(bottom))
+    keys, values = keys[of_row[present]], np.stack([top[present], bottom[present]], axis=1)
+    once = iter([(slice(0, len(values)), np.ones((1, len(values))))])
+    observed = exact_resampled(once, values, 1)
+    resampled = exact_resampled(_counted(keys, resamples), values, resamples)
+    return ExactPoissonSums((observed[0][0], observed[1][0]), (tuple(resampled[0]), tuple(resampled[1])), seed)
+
+
+def _counted(keys: Words, resamples: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield pieces of the units and how often they count, shape (B, units)."""
+    for start in range(0, len(keys), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        yield rows, unit_counts(keys[rows], resamples).T.astype(np.float64)
+
+
+def rounded_poisson_sums(cells: Sequence[ExactPoissonSums]) -> PoissonSums:
+    """Return exact sums of one seed side by side, a column each, every sum the double nearest to it.
+
+    Examples
+    --------
+    >>> rounded_poisson_sums([exact_poisson_sums(["a", "b"], [1.0, 2.0], resamples=4)]).estimate.tolist()
+    [1.5]
+    """
+    observed = np.array([[number / (1 << SCALE) for number in cell.observed] for cell in cells]).T
+    resampled = np.array([[[number / (1 << SCALE) for number in part] for part in cell.resampled] for cell in cells])
+    drawn = np.moveaxis(resampled, (0, 1, 2), (2, 1, 0))
+    return PoissonSums(
+        DoubleSums(observed, np.zeros_like(observed)), DoubleSums(drawn, np.zeros_like(drawn)), cells[0].seed
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
