@@ -11,6 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankstats.cli.ab_summary import (
+    add_summary_arguments,
+    chosen_metrics,
+    settings_with_summaries,
+    summarise_alone,
+    summary_request,
+    write_summary,
+)
+from rankstats.cli.agree_online import add_offline_arguments, beside_offline
 from rankstats.cli.options import default_folder, require, split_list
 from rankstats.errors import PlanError, did_you_mean
 
@@ -20,12 +29,37 @@ if TYPE_CHECKING:
 DESIGNS = ("fixed", "group-sequential", "confidence-sequence")
 SPENDING = ("obrien-fleming", "pocock", "power")
 
+_OF_EXPERIMENTS = (
+    ("--share", "ARM=SIZE", "designed relative size; repeatable (default: equal)"),
+    (
+        "--metric",
+        "[NAME=]EXPRESSION",
+        "mean(x) or x, sum(x)/sum(y), sum(x)/count(*), share(x), quantile(x, 0.95); repeatable",
+    ),
+    ("--guard", "METRIC=MARGIN", "metric that may fall by less than a margin (0.01, or 1%%)"),
+    ("--lower", "LIST", "metrics of which lower is better"),
+    ("--winsorise", "METRIC=LEVEL", "cap at a quantile of all arms, such as 0.999"),
+    (
+        "--covariate",
+        "LIST",
+        "columns from before the experiment: less variance (CUPED), the raw effect beside; METRIC=COLUMN for one "
+        "metric",
+    ),
+)
+_OF_READOUTS = (
+    ("--primary", "LIST", "metrics that the verdict is about (default: the first)"),
+    ("--margin", "METRIC=SIZE", "difference that does not matter; repeatable"),
+    ("--segment", "LIST", "COLUMN, COLUMN:q4, A+B, known before; repeatable"),
+)
+
 EPILOG = """\
 examples:
   rankstats ab users.csv --unit user_id --arm arm --control A --metric 'mean(revenue)' --metric converted
   rankstats ab events.parquet --unit user_id --metric 'ctr = sum(clicks)/sum(impressions)' --segment country
   rankstats ab A=a.csv B=b.csv --unit user_id --metric 'quantile(latency, 0.95)' --lower 'quantile(latency, 0.95)'
   rankstats ab aggregates.csv
+  rankstats ab monday.csv --unit user_id --metric converted --summary-out monday.json --summary-only
+  rankstats ab monday.json tuesday.json
   rankstats ab --plan launch.toml
 
 Rows may be units or events (added up by --unit), one file or one an arm, or aggregates with the columns arm, metric, n,
@@ -40,8 +74,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ROWS",
         nargs="*",
         help="rows of units or events, or aggregates: CSV, TSV, JSON lines or Parquet, plain or compressed; one file, "
-        "several of one kind, or ARM=FILE for every arm",
+        "several of one kind, or ARM=FILE for every arm; or summaries that --summary-out wrote",
     )
+    inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
+    asked = parser.add_argument_group("what is compared")
+    statistics = parser.add_argument_group("statistics")
+    add_experiment_arguments(inputs, asked, statistics)
+    _add_repeatable(asked, _OF_READOUTS)
+    statistics.add_argument("--alpha", type=float, metavar="LEVEL", help="default 0.05")
+    out = parser.add_argument_group("output")
+    out.add_argument("--out", metavar="DIR", help="folder of the report (default: reports/CONTROL-vs-ARM)")
+    out.add_argument("--title", metavar="TEXT", help="title of the report")
+    out.add_argument("--quiet", action="store_true", help="print the verdict and the path only")
+    add_offline_arguments(parser)
+    add_summary_arguments(parser)
+
+
+def add_experiment_arguments(
+    inputs: argparse._ArgumentGroup, asked: argparse._ArgumentGroup, statistics: argparse._ArgumentGroup
+) -> None:
+    """Add the options that only experiments have; ``rankstats gate --rows`` takes them too."""
     inputs.add_argument("--unit", metavar="COLUMN", help="column of what was randomised: user, session")
     inputs.add_argument("--arm", metavar="COLUMN", help="column of the arm")
     inputs.add_argument("--assignments", metavar="FILE", help="all units with their arms, also those without rows")
@@ -52,82 +104,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="column of a unit's exposure: earlier rows are left out, later segments and covariates (NAME_at) refused",
     )
     inputs.add_argument("--timezone", metavar="NAME", help="in which days are counted (default UTC)")
-    inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
-    _add_asked(parser)
-    _add_design(parser)
-    out = parser.add_argument_group("output")
-    out.add_argument("--out", metavar="DIR", help="folder of the report (default: reports/CONTROL-vs-ARM)")
-    out.add_argument("--title", metavar="TEXT", help="title of the report")
-    out.add_argument("--summary-out", metavar="FILE", help="write the aggregates as CSV; rankstats ab reads them back")
-    out.add_argument("--quiet", action="store_true", help="print the verdict and the path only")
-
-
-def _add_asked(parser: argparse.ArgumentParser) -> None:
-    asked = parser.add_argument_group("what is compared")
     asked.add_argument("--control", metavar="ARM", help="the arm that the others are compared with")
     asked.add_argument(
-        "--share",
-        metavar="ARM=SIZE",
-        action="append",
-        default=[],
-        help="designed relative size; repeatable (default: equal)",
+        "--trigger",
+        metavar="COLUMN",
+        help="column that is above 0 in rows where the arms would have differed: the effect on units with such rows",
     )
-    asked.add_argument(
-        "--metric",
-        metavar="[NAME=]EXPRESSION",
-        action="append",
-        default=[],
-        help="mean(x) or x, sum(x)/sum(y), sum(x)/count(*), share(x), quantile(x, 0.95); repeatable",
-    )
-    asked.add_argument(
-        "--primary",
-        metavar="LIST",
-        action="append",
-        default=[],
-        help="metrics that the verdict is about (default: the first)",
-    )
-    asked.add_argument(
-        "--guard",
-        metavar="METRIC=MARGIN",
-        action="append",
-        default=[],
-        help="metric that may fall by less than a margin (0.01, or 1%%)",
-    )
-    asked.add_argument("--lower", metavar="LIST", action="append", default=[], help="metrics of which lower is better")
-    asked.add_argument(
-        "--margin",
-        metavar="METRIC=SIZE",
-        action="append",
-        default=[],
-        help="difference that does not matter; repeatable",
-    )
-    asked.add_argument(
-        "--winsorise",
-        metavar="METRIC=LEVEL",
-        action="append",
-        default=[],
-        help="cap at a quantile of all arms, such as 0.999",
-    )
-    asked.add_argument(
-        "--covariate",
-        metavar="LIST",
-        action="append",
-        default=[],
-        help="columns from before the experiment: less variance (CUPED), the raw effect beside; "
-        "METRIC=COLUMN for one metric",
-    )
-    asked.add_argument(
-        "--segment",
-        metavar="LIST",
-        action="append",
-        default=[],
-        help="COLUMN, COLUMN:q4, A+B, known before; repeatable",
-    )
+    _add_repeatable(asked, _OF_EXPERIMENTS)
+    _add_design(statistics)
 
 
-def _add_design(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("statistics")
-    group.add_argument("--alpha", type=float, metavar="LEVEL", help="default 0.05")
+def _add_repeatable(group: argparse._ArgumentGroup, options: Sequence[tuple[str, str, str]]) -> None:
+    for flag, metavar, told in options:
+        group.add_argument(flag, metavar=metavar, action="append", default=[], help=told)
+
+
+def _add_design(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--looks", metavar="LIST", help="planned looks, fractions of the information: 0.25,0.5,1")
     group.add_argument("--look", type=int, metavar="N", help="which look this is, from 1 (default: the last)")
     group.add_argument(
@@ -146,14 +138,20 @@ def make_settings(options: argparse.Namespace) -> ExperimentSettings:
 
     settings = settings_from_plan(read_plan(options.plan)) if options.plan else ExperimentSettings()
     require(options.out != "", "--out names nothing")
+    rows = tuple(map(_arm_file, options.rows))
+    completed = settings_with_summaries(settings, rows)
+    if completed is not settings:
+        settings = replace(completed, metrics=chosen_metrics(options.metric, completed.metrics))
+        options = argparse.Namespace(**{**vars(options), "metric": []})
     changes: dict[str, Any] = {
-        "rows": tuple(map(_arm_file, options.rows)),
+        "rows": rows,
         "unit": options.unit,
         "arm": options.arm,
         "control": options.control,
         "shares": _pairs(options.share, "--share", "ARM=SIZE, such as A=0.5"),
         "metrics": _metrics(options, settings.metrics),
         "segments": split_list(options.segment),
+        "trigger": options.trigger,
         "assignments": options.assignments,
         "exposed_at": options.exposed_at,
         "time": options.time,
@@ -247,26 +245,31 @@ def _guard(text: str) -> tuple[str, dict[str, Any]]:
 
 def run(options: argparse.Namespace, argv: list[str]) -> int:
     """Read out, write the folder, print the verdict and the path."""
-    from rankstats.experiment import aggregates_text, read_experiment, read_out_evidence  # noqa: PLC0415  heavy
-    from rankstats.output import write_file, write_folder  # noqa: PLC0415  with the rest
+    from rankstats.experiment import read_experiment, read_out_evidence  # noqa: PLC0415  heavy
+    from rankstats.output import write_folder  # noqa: PLC0415  with the rest
     from rankstats.report.experiment_files import experiment_files  # noqa: PLC0415  heavy
 
     settings = make_settings(options)
     files = [path for _, path in settings.rows] + ([settings.assignments] if settings.assignments else [])
-    _check_files([path for _, path in settings.rows])
-    evidence = read_experiment(settings)
+    check_files([path for _, path in settings.rows])
+    request = summary_request(options, settings)
+    if options.summary_only and request is not None:
+        return summarise_alone(options, settings, request, files)
+    evidence = read_experiment(settings, summarise=request)
     folder = options.out or default_folder(evidence.arms[0], evidence.arms[1:])
-    earlier = _earlier(Path(folder) / "report.json", [source.sha256 or "" for source in evidence.sources])
+    earlier = earlier_looks(Path(folder) / "report.json", [source.sha256 or "" for source in evidence.sources])
     readout = read_out_evidence(evidence, settings, argv=argv, earlier=earlier)
+    offline = beside_offline(options, readout)
+    files += [options.offline] if options.offline else []
     if options.summary_out:
-        write_file(options.summary_out, aggregates_text(evidence), inputs=files)
-    written = write_folder(folder, experiment_files(readout), inputs=files)
+        write_summary(evidence.summary, options.summary_out, files)
+    written = write_folder(folder, experiment_files(readout, offline=offline), inputs=files)
     _print(readout, quiet=options.quiet)
     print(written[0])
     return 0
 
 
-def _check_files(paths: Sequence[str]) -> None:
+def check_files(paths: Sequence[str]) -> None:
     """Refuse a file that is named twice: its rows would count twice."""
     seen: dict[Path, str] = {}
     for path in paths:
@@ -274,7 +277,7 @@ def _check_files(paths: Sequence[str]) -> None:
         require(first is path, f"{path} is named twice; its rows would count twice")
 
 
-def _earlier(path: Path, digests: list[str]) -> list[dict[str, Any]]:
+def earlier_looks(path: Path, digests: list[str]) -> list[dict[str, Any]]:
     """Return the looks that a report in the same folder was made at, from other data of the same experiment."""
     try:
         report = json.loads(path.read_text(encoding="utf-8"))

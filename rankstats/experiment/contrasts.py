@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats import stats
+from rankstats.comparison.result import Interval
 from rankstats.experiment.evidence import Evidence, MetricEvidence
 from rankstats.experiment.settings import ExperimentSettings
 from rankstats.stats import ArmPair, UnitMoments
@@ -213,3 +214,21 @@ def detectable(pair: ArmPair, alpha: float) -> Floats:
     """Return the differences that two-sided tests at alpha show with power .8, at these standard errors."""
     df = np.where(pair.df > 0, pair.df, np.nan)
     return np.asarray((critical_value(alpha / 2, df) + critical_value(1 - POWER, df)) * pair.standard_error)
+
+
+def interval_of(low: float, high: float, standard_error: float, level: float, method: str) -> Interval | None:
+    """Return an interval; None where it says nothing because there is no spread to judge by."""
+    if standard_error == 0 and np.isinf(low) and np.isinf(high):
+        return None
+    return Interval.from_ends(float(low), float(high), level, method)
+
+
+def why_no_interval(pair: ArmPair, column: int) -> str:
+    """Say why a difference has no interval."""
+    if np.isnan(pair.difference[column]):
+        return "an arm has no value"
+    if np.isnan(pair.standard_error[column]):
+        return "an arm has fewer than two units"
+    if pair.standard_error[column] == 0:
+        return "all units of an arm have one value, so there is no spread to judge a difference by"
+    return "the interval is not defined"

@@ -8,23 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankstats import stats
-from rankstats.comparison.result import Family, Heterogeneity, Interval, OtherCorrection, OtherTest, defined
+from rankstats.comparison.result import Family, Heterogeneity, Interval, OtherCorrection, defined
 from rankstats.experiment.checks import withheld_by
-from rankstats.experiment.contrasts import Contrast, Tested, contrast, detectable, plain_pair, relative, tested
+from rankstats.experiment.contrasts import Contrast, contrast, interval_of, plain_pair, tested, why_no_interval
+from rankstats.experiment.effect_rows import CONFIRMATORY, EXPLORATORY, GUARDS, effect_rows
 from rankstats.experiment.evidence import Evidence
 from rankstats.experiment.metrics import Metric
 from rankstats.experiment.result import Check, DayEffect, Effect, Guard
 from rankstats.experiment.settings import ExperimentSettings
 from rankstats.stats import ArmPair
 from rankstats.wording import decimals_for, interval, number, p_statement, percent, signed
-
-CONFIRMATORY, GUARDS, EXPLORATORY = "confirmatory", "guards", "exploratory"
-_ESTIMANDS = {
-    "mean": "difference of means over units",
-    "share": "difference of shares of units",
-    "ratio": "difference of ratios of sums",
-    "quantile": "difference of quantiles over rows",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +49,7 @@ def make_effects(evidence: Evidence, settings: ExperimentSettings, checks: Seque
     for found in contrasts:
         own = size if found.metric.metric.role == "primary" else 1
         readings = tested(found, settings, evidence, own)
-        rows += _rows(found, readings, evidence, settings, (size, withheld_by(checks, found.metric.metric.name)))
+        rows += effect_rows(found, readings, evidence, settings, (size, withheld_by(checks, found.metric.metric.name)))
     rows = [replace(row, id=f"d{place}") for place, row in enumerate(rows, 1)]
     rows = _adjusted_together(rows)
     return Effects(
@@ -65,111 +58,6 @@ def make_effects(evidence: Evidence, settings: ExperimentSettings, checks: Seque
         _heterogeneity(contrasts, evidence),
         tuple(_guard(found, evidence, settings) for found in contrasts if found.metric.metric.role == "guard"),
         tuple(day for found in contrasts for day in _days(found, evidence, settings)),
-    )
-
-
-def _rows(
-    found: Contrast,
-    readings: Tested,
-    evidence: Evidence,
-    settings: ExperimentSettings,
-    claim: tuple[int, str | None],
-) -> list[Effect]:
-    metric, pair = found.metric.metric, found.pair
-    size, withheld = claim
-    level, shown = 1 - settings.alpha, relative(found, readings, settings)
-    smallest = detectable(pair, settings.alpha)
-    in_family = detectable(pair, settings.alpha / size)
-    rows = []
-    for c, cell in enumerate(evidence.cells):
-        family = _family_of(metric, whole=c == 0)
-        corrected = family == CONFIRMATORY and size > 1
-        interval_method = readings.method if c == 0 or settings.reads != "group-sequential" else "Welch t"
-        joint = Interval.from_ends(readings.adjusted_low[c], readings.adjusted_high[c], level, interval_method)
-        reduction = found.variance_reduction
-        rows.append(
-            Effect(
-                id="",
-                measure=metric.name,
-                baseline=evidence.arms[0],
-                system=evidence.arms[found.arm],
-                segment=cell.segment,
-                weighting=None,
-                estimand=_ESTIMANDS[metric.expression.kind],
-                n=int(pair.control_n[c] + pair.treatment_n[c]),
-                n_baseline=int(pair.control_n[c]),
-                n_system=int(pair.treatment_n[c]),
-                mean_baseline=defined(pair.control[c]),
-                mean_system=defined(pair.treatment[c]),
-                difference=defined(pair.difference[c]),
-                standard_error=defined(pair.standard_error[c]),
-                relative_difference=defined(shown[0][c]),
-                relative_interval=Interval.from_ends(shown[1][c], shown[2][c], level, "Fieller"),
-                margin=_margin(metric, pair, c),
-                test=readings.test if c == 0 or settings.reads != "group-sequential" else readings.test.split(",")[0],
-                estimate=defined(pair.difference[c]),
-                p_value=defined(readings.p_value[c]),
-                alternative="two-sided",
-                interval=Interval.from_ends(readings.low[c], readings.high[c], level, interval_method),
-                p_adjusted=defined(readings.p_adjusted[c]),
-                adjusted_interval=joint if family == CONFIRMATORY else None,
-                family=family,
-                role=CONFIRMATORY if family in (CONFIRMATORY, GUARDS) else EXPLORATORY,
-                correction="bonferroni" if corrected else "none" if family != EXPLORATORY else "bh",
-                higher_is_better=metric.higher_is_better,
-                effect_size=defined(pair.difference[c] / found.sd[c]) if found.sd[c] > 0 else None,
-                smallest_detectable=defined(smallest[c]),
-                detectable_in_family=defined(in_family[c]) if family == CONFIRMATORY else None,
-                adjusted_for=metric.covariate if reduction is not None else (),
-                variance_reduction=None if reduction is None else defined(reduction[c]),
-                withheld=withheld if family == CONFIRMATORY else None,
-                also=_also(found, settings) if c == 0 else (),
-            )
-        )
-    return rows
-
-
-def _family_of(metric: Metric, *, whole: bool) -> str:
-    if not whole or metric.role == "secondary":
-        return EXPLORATORY
-    return CONFIRMATORY if metric.role == "primary" else GUARDS
-
-
-def _margin(metric: Metric, pair: ArmPair, c: int) -> float | None:
-    """Return the margin in the metric's unit."""
-    if metric.margin_relative is None:
-        return metric.margin
-    return defined(metric.margin_relative * abs(float(pair.control[c])))
-
-
-def _also(found: Contrast, settings: ExperimentSettings) -> tuple[OtherTest, ...]:
-    """Return what other procedures give: raw effects beside adjusted and capped ones, exact tests, without a unit."""
-    metric = found.metric
-    out: list[OtherTest] = []
-    if found.variance_reduction is not None:
-        out.append(_other("without covariates", found.raw, settings.alpha))
-    if metric.uncapped:
-        uncapped = plain_pair(metric.uncapped[0], metric.uncapped[found.arm], ratio=False)
-        out.append(_other("not winsorised", uncapped, settings.alpha))
-    if metric.binary:
-        counts = [np.rint(np.nan_to_num(metric.arms[a].sums[:1, 0])).astype(np.int64) for a in (0, found.arm)]
-        units = [metric.arms[a].n[:1] for a in (0, found.arm)]
-        shares = stats.compare_proportions(counts[0], units[0], counts[1], units[1], alpha=settings.alpha)
-        out.append(OtherTest("Fisher's exact test", defined(shares.p_fisher[0]), None))
-        out.append(OtherTest("χ² with Yates's correction", defined(shares.p_corrected[0]), None))
-    unit = metric.dominant
-    if unit is not None and unit.arm in (0, found.arm):
-        arms = [metric.arms[0].select([0]), metric.arms[found.arm].select([0])]
-        arms[0 if unit.arm == 0 else 1] = unit.without
-        pair = plain_pair(arms[0], arms[1], ratio=metric.is_ratio)
-        out.append(_other(f"without unit {unit.unit}", pair, settings.alpha))
-    return tuple(out)
-
-
-def _other(name: str, pair: ArmPair, alpha: float) -> OtherTest:
-    result = stats.compare_arms(pair.select([0]), alpha=alpha)
-    return OtherTest(
-        name, defined(result.p_value[0]), Interval.from_ends(result.low[0], result.high[0], 1 - alpha, "Welch t")
     )
 
 
@@ -261,34 +149,24 @@ def _guard(found: Contrast, evidence: Evidence, settings: ExperimentSettings) ->
     high = float(both.high[0] if metric.higher_is_better else result.high[0])
     harmed = high < -margin if metric.higher_is_better else low > margin
     outcome = "holds" if bool(result.holds[0]) else "fails" if harmed else "open"
-    shown = Interval.from_ends(low, high, 1 - settings.alpha, "Fieller" if is_relative else "Welch t")
+    error = float(pair.standard_error[0])
+    shown = interval_of(low, high, error, 1 - settings.alpha, "Fieller" if is_relative else "Welch t")
     effect, p = defined(result.estimate[0]), defined(result.p_value[0])
-    return Guard(
-        measure=metric.name,
-        baseline=evidence.arms[0],
-        system=evidence.arms[found.arm],
-        margin=margin,
-        relative=is_relative,
-        effect=effect,
-        p_value=p,
-        interval=shown,
-        outcome=outcome,
-        sentence=_guard_sentence(
-            metric, evidence.arms[found.arm], (effect, shown, p), outcome, defined(pair.standard_error[0])
-        ),
-    )
+    arm = evidence.arms[found.arm]
+    sentence = f"Guard {metric.name} is open for {arm}: {why_no_interval(pair, 0)}."
+    if effect is not None and shown is not None:
+        sentence = _guard_sentence(metric, arm, (effect, shown, p), outcome, defined(error))
+    return Guard(metric.name, evidence.arms[0], arm, margin, is_relative, effect, p, shown, outcome, sentence)
 
 
 def _guard_sentence(
     metric: Metric,
     arm: str,
-    numbers: tuple[float | None, Interval | None, float | None],
+    numbers: tuple[float, Interval, float | None],
     outcome: str,
     standard_error: float | None,
 ) -> str:
     effect, shown, p = numbers
-    if effect is None or shown is None:
-        return f"Guard {metric.name} is open: the effect of {arm} is not defined."
     if metric.margin_relative is not None:
         low, high = (percent(end, 2, sign=True) for end in shown.ends)
         size, ends, allowed = percent(effect, 2, sign=True), f"{low} to {high}", percent(metric.margin_relative, 2)
@@ -313,7 +191,6 @@ def _days(found: Contrast, evidence: Evidence, settings: ExperimentSettings) -> 
         for part in ("on_day", "to_date")
     ]
     results = [stats.compare_arms(pair, alpha=settings.alpha) for pair in pairs]
-    level = 1 - settings.alpha
     return [
         DayEffect(
             measure=found.metric.metric.name,
@@ -322,10 +199,14 @@ def _days(found: Contrast, evidence: Evidence, settings: ExperimentSettings) -> 
             day=str(day),
             n=int(pairs[0].control_n[d] + pairs[0].treatment_n[d]),
             difference=defined(pairs[0].difference[d]),
-            interval=Interval.from_ends(results[0].low[d], results[0].high[d], level, "Welch t"),
+            interval=_day_interval(pairs[0], results[0], d),
             n_to_date=int(pairs[1].control_n[d] + pairs[1].treatment_n[d]),
             difference_to_date=defined(pairs[1].difference[d]),
-            interval_to_date=Interval.from_ends(results[1].low[d], results[1].high[d], level, "Welch t"),
+            interval_to_date=_day_interval(pairs[1], results[1], d),
         )
         for d, day in enumerate(control.day.tolist())
     ]
+
+
+def _day_interval(pair: ArmPair, result: stats.ArmComparison, day: int) -> Interval | None:
+    return interval_of(result.low[day], result.high[day], pair.standard_error[day], 1 - result.alpha, "Welch t")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rankstats.experiment.metrics import Metric
-from rankstats.stats import ArmQuantiles, DailyMoments, UnitMoments, WinsorisingCap
+from rankstats.experiment.summary import ExperimentSummary
+from rankstats.stats import ArmQuantiles, DailyMoments, PoissonSums, UnitMoments, WinsorisingCap
 from rankstats.tables.judgments import Source
 
 
@@ -56,12 +57,16 @@ class MetricEvidence:
         The cap, one entry an arm.
     dominant : Dominant or None
         A unit that makes up much of the spread.
+    thirds : tuple of float
+        Third central moment of each arm's units; empty where arms are about equal, or values are 0 and 1.
     absent : tuple of int
         Units of each arm that have no value.
     empty_cells : int
         Cells of rows without a value.
     daily : tuple of DailyMoments
         One an arm; empty where rows have no time.
+    replicates : tuple of PoissonSums
+        One an arm, a column a cell: resamples of the units, without covariates; empty where none are asked for.
     """
 
     metric: Metric
@@ -71,9 +76,11 @@ class MetricEvidence:
     quantiles: tuple[tuple[ArmQuantiles | None, ...], ...] = ()
     cap: WinsorisingCap | None = None
     dominant: Dominant | None = None
+    thirds: tuple[float, ...] = ()
     absent: tuple[int, ...] = ()
     empty_cells: int = 0
     daily: tuple[DailyMoments, ...] = ()
+    replicates: tuple[PoissonSums, ...] = ()
 
     @property
     def is_ratio(self) -> bool:
@@ -104,7 +111,7 @@ class Evidence:
         In the order of the settings.
     unit : str or None
         Column of the unit; None where every row is a unit.
-    source_kind : {'rows', 'aggregates'}
+    source_kind : {'rows', 'aggregates', 'summaries'}
         What was read.
     covariates : mapping of str to tuple of UnitMoments
         Moments of each covariate by arm.
@@ -117,6 +124,8 @@ class Evidence:
         ``repeated`` (rows whose unit-like column repeats) …
     notes : tuple of str
         What was decided and could surprise.
+    summary : ExperimentSummary or None
+        The sums that can be merged with those of other units, where they are asked for or were read.
     """
 
     arms: tuple[str, ...]
@@ -131,6 +140,7 @@ class Evidence:
     rows: int = 0
     counts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    summary: ExperimentSummary | None = None
 
     @property
     def attributes(self) -> tuple[str, ...]:

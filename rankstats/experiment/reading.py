@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +16,18 @@ from rankstats.experiment.evidence import Cell, Dominant, Evidence, MetricEviden
 from rankstats.experiment.metrics import ALL_ROWS, Metric
 from rankstats.experiment.segments import Attribute, attribute_codes, attribute_of
 from rankstats.experiment.settings import ExperimentSettings
+from rankstats.experiment.skewness import third_moments
+from rankstats.experiment.summarising import (
+    MetricValues,
+    SummaryRequest,
+    UnitTable,
+    refuse_what_cannot_merge,
+    summarise_units,
+)
+from rankstats.experiment.summary import ExperimentSummary
+from rankstats.experiment.summary_evidence import evidence_of_files, holds_summaries, with_replicates
+from rankstats.experiment.sums_reading import DOMINATES, LEAST_UNITS, SumsReader
+from rankstats.experiment.unit_days import QUARTER_HOUR, day_names
 from rankstats.experiment.unit_query import UnitQuery
 from rankstats.inputs.row_tables import RowTable, RowTables, identifier, literal, time_of
 from rankstats.stats import (
@@ -36,14 +46,15 @@ from rankstats.stats import (
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-DOMINATES = 0.1
-"""Share of an arm's sum of squares from which one unit is named."""
-_LEAST_UNITS = 50
-_QUARTER_HOUR = 900
 
-
-def read_experiment(settings: ExperimentSettings, *, rows: Any = None, assignments: Any = None) -> Evidence:
-    """Read what the settings name, or rows handed in.
+def read_experiment(
+    settings: ExperimentSettings,
+    *,
+    rows: Any = None,
+    assignments: Any = None,
+    summarise: SummaryRequest | None = None,
+) -> Evidence:
+    """Read what the settings name, or rows handed in; summaries are recognised by their content.
 
     Parameters
     ----------
@@ -53,6 +64,8 @@ def read_experiment(settings: ExperimentSettings, *, rows: Any = None, assignmen
         Rows instead of the files of the settings.
     assignments : path or frame, optional
         All units instead of the file of the settings.
+    summarise : SummaryRequest, optional
+        Keep the sums that can be merged with those of other units, as `Evidence.summary`.
 
     Returns
     -------
@@ -65,16 +78,41 @@ def read_experiment(settings: ExperimentSettings, *, rows: Any = None, assignmen
     PlanError
         If settings and data do not fit together.
     """
+    if rows is None and holds_summaries(settings):
+        return evidence_of_files(settings)
     with RowTables() as tables:
         given, settings = _opened(tables, settings, rows)
         kinds = {is_aggregates(table) for table in given}
-        if kinds == {True}:
+        if kinds == {True} and summarise is None:
+            if any(arm is not None for arm, _ in settings.rows):
+                raise PlanError("aggregates name their arms themselves; give the files without ARM=")
             return evidence_of_aggregates(tables, given, settings)
-        if len(kinds) > 1:
-            raise InputError("some files hold aggregates and some rows; give files of one kind", given[0].name)
-        named = assignments if assignments is not None else settings.assignments
-        assigned = None if named is None else tables.open(named, "assignments")
-        return _Reader(UnitQuery(tables, given, settings, assigned)).evidence()
+        return _reader(tables, given, settings, assignments, summarise).evidence()
+
+
+def read_units(settings: ExperimentSettings, rows: Any, assignments: Any, request: SummaryRequest) -> ExperimentSummary:
+    """Return the sums of rows, without comparing arms; parameters as in `summarise_experiment`."""
+    with RowTables() as tables:
+        given, settings = _opened(tables, settings, rows)
+        return _reader(tables, given, settings, assignments, request).summary()
+
+
+def _reader(
+    tables: RowTables,
+    given: list[RowTable],
+    settings: ExperimentSettings,
+    assignments: Any,
+    request: SummaryRequest | None,
+) -> _Reader:
+    for table in given:
+        if is_aggregates(table):
+            said = "holds aggregates and other files rows; give files of one kind"
+            if request is not None:
+                said = "holds aggregates, of which no summary can be made: units are not in them; give the rows"
+            raise InputError(said, table.name)
+    named = assignments if assignments is not None else settings.assignments
+    assigned = None if named is None else tables.open(named, "assignments")
+    return _Reader(UnitQuery(tables, given, settings, assigned), request)
 
 
 def _opened(tables: RowTables, settings: ExperimentSettings, rows: Any) -> tuple[list[RowTable], ExperimentSettings]:
@@ -100,6 +138,13 @@ class _Units:
     members: list[NDArray[np.bool_]] = field(default_factory=list)
     covariates: dict[str, Floats] = field(default_factory=dict)
 
+    @property
+    def position(self) -> Codes:
+        """Where the unit of each place in the table stands here."""
+        position = np.full(int(self.place.max()) + 1, -1, dtype=np.int64)
+        position[self.place] = np.arange(len(self.place))
+        return position
+
     def counts(self, of: NDArray[np.bool_]) -> tuple[int, ...]:
         """Return how many of some units each arm has."""
         return tuple(np.bincount(self.arm[of], minlength=len(self.arms)).tolist())
@@ -111,27 +156,55 @@ class _Units:
 class _Reader:
     """The steps from rows to evidence."""
 
-    def __init__(self, query: UnitQuery) -> None:
+    def __init__(self, query: UnitQuery, request: SummaryRequest | None = None) -> None:
         self.query = query
+        self.request = request
         self.settings = query.settings
         self.tables = query.tables
-        self.attributes: tuple[Attribute, ...] = tuple(attribute_of(text) for text in self.settings.segments)
+        trigger = self.settings.trigger
+        triggered = () if trigger is None else (Attribute(trigger, ((trigger, 0),)),)
+        self.attributes = (*triggered, *(attribute_of(text) for text in self.settings.segments))
         self.covariates = tuple(dict.fromkeys(c for m in self.settings.metrics for c in m.covariate))
 
-    def evidence(self) -> Evidence:
+    def _prepare(self) -> tuple[tuple[str, ...], list[str]]:
+        """Make the units; return the columns of the segments, and the arms."""
         query = self.query
         query.prepare()
+        if self.request is not None:
+            if self.settings.trigger is not None:
+                raise PlanError("a trigger is not held by summaries; leave it out, or read the rows without a summary")
+            refuse_what_cannot_merge(self.settings, self.request, query.unit)
         columns = tuple(dict.fromkeys(c for attribute in self.attributes for c in attribute.columns))
         self._check_columns((*columns, *self.covariates))
         self._refuse_late((*columns, *self.covariates))
         query.wanted = (*columns, *self.covariates)
         query.make_units(columns, self.covariates)
-        found = [str(row[0]) for row in self.tables.rows("SELECT DISTINCT arm FROM units", query.name)]
+        return columns, [str(row[0]) for row in self.tables.rows("SELECT DISTINCT arm FROM units", query.name)]
+
+    def summary(self) -> ExperimentSummary:
+        """Return the sums of the units alone."""
+        columns, found = self._prepare()
+        designed = (arm for arm, share in self.settings.shares.items() if share > 0)
+        units = self._units(tuple(sorted({*found, *designed})), columns)
+        units.covariates = {name: self._covariate(units, name) for name in self.covariates}
+        values = [self._values(i, metric, units) for i, metric in enumerate(self.settings.metrics)]
+        return self._summed(units, values, tuple(self.query.notes))
+
+    def evidence(self) -> Evidence:
+        query = self.query
+        if (sums := self._by_sums()) is not None:
+            return sums
+        columns, found = self._prepare()
         arms, note = order_arms(found, self.settings, query.name)
         units = self._units(arms, columns)
+        noted = tuple(query.notes)
         cells = self._cells(units)
         units.covariates = {name: self._covariate(units, name) for name in self.covariates}
-        metrics = tuple(self._metric(i, metric, units) for i, metric in enumerate(self.settings.metrics))
+        values = [self._values(i, metric, units) for i, metric in enumerate(self.settings.metrics)]
+        metrics = tuple(self._metric(of_metric, units) for of_metric in values)
+        summary = None if self.request is None else self._summed(units, values, noted)
+        if summary is not None:
+            metrics = with_replicates(metrics, summary, arms, cells)
         sources = [table.source for table in query.given]
         return Evidence(
             arms=arms,
@@ -149,7 +222,44 @@ class _Reader:
             rows=query.rows,
             counts={**query.counts, **self._repeats(columns)},
             notes=(*([note] if note else []), *query.notes),
+            summary=summary,
         )
+
+    def _by_sums(self) -> Evidence | None:
+        """Return the evidence where rows are units and sums are all that is needed."""
+        if self.request is not None:
+            return None
+        self.query.find_columns()
+        columns = tuple(dict.fromkeys(c for attribute in self.attributes for c in attribute.columns))
+        self._check_columns((*columns, *self.covariates))
+        reader = SumsReader(self.query, self.attributes, self.covariates)
+        if not reader.suits():
+            return None
+        found = reader.evidence()
+        if found is None:
+            return None
+        return replace(found, counts={**found.counts, **self._repeats(columns)})
+
+    def _summed(self, units: _Units, values: Sequence[MetricValues], notes: tuple[str, ...]) -> ExperimentSummary:
+        query = self.query
+        names = self.query.fetch("SELECT rowid AS place, u, twice FROM units ORDER BY rowid")
+        name_of = dict(zip(np.asarray(names["place"]).tolist(), np.asarray(names["u"]).tolist(), strict=True))
+        sources = [table.source for table in query.given]
+        table = UnitTable(
+            arms=units.arms,
+            arm=units.arm,
+            ids=np.array([str(name_of[place]) for place in units.place.tolist()], dtype=object),
+            all_ids=np.array([str(name) for name in name_of.values()], dtype=object),
+            columns=units.columns,
+            covariates=units.covariates,
+            metrics=values,
+            attributes=self.attributes,
+            counts={**query.counts, **self._repeats(())},
+            notes=notes,
+            sources=(*sources, *([] if query.assigned is None else [query.assigned.source])),
+            rows=query.rows,
+        )
+        return summarise_units(table, self.settings, self.request or SummaryRequest(), query.unit)
 
     # ── columns that must be older than the experiment ──────────────────────────────────────────────────────────────
 
@@ -250,21 +360,27 @@ class _Reader:
 
     # ── metrics ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _metric(self, place: int, metric: Metric, units: _Units) -> MetricEvidence:
-        variables = [units.of(f"m{place}_{j}") for j in range(len(metric.expression.columns))]
+    def _values(self, place: int, metric: Metric, units: _Units) -> MetricValues:
+        raw = [units.of(f"m{place}_{j}") for j in range(len(metric.expression.columns))]
         empty = sum(self.query.empty.get(c, 0) for c in set(metric.expression.columns))
+        kept, cap = list(raw), None
+        if metric.winsorise is not None and not np.isnan(raw[0]).all():
+            cap = self._cap(metric, raw[0], units)
+            kept[0] = cap.apply(raw[0])
+        days = self._by_day(metric, units) if self.request is not None or metric.role == "primary" else ()
+        return MetricValues(metric, raw, kept, cap, empty, days)
+
+    def _metric(self, of_metric: MetricValues, units: _Units) -> MetricEvidence:
+        metric, variables, cap, empty = of_metric.metric, of_metric.kept, of_metric.cap, of_metric.empty_cells
         if metric.expression.kind == "quantile":
             absent = units.counts(np.nan_to_num(variables[0]) == 0)
             quantiles = self._quantiles(metric, units)
             return MetricEvidence(metric, (), quantiles=quantiles, absent=absent, empty_cells=empty)
         undefined = np.any(np.isnan(np.stack(variables)), axis=0)
-        cap: WinsorisingCap | None = None
         uncapped: tuple[UnitMoments, ...] = ()
         extra = [v for name in metric.covariate for v in _with_missing(units.covariates[name])]
         if metric.winsorise is not None:
-            uncapped = _moments([*variables, *extra], units, units.members[:1])
-            cap = self._cap(metric, variables[0], units)
-            variables[0] = cap.apply(variables[0])
+            uncapped = _moments([*of_metric.raw, *extra], units, units.members[:1])
         values = variables[0][~undefined]
         binary = len(variables) == 1 and len(values) > 0 and bool(np.all((values == 0) | (values == 1)))
         return MetricEvidence(
@@ -274,9 +390,14 @@ class _Reader:
             uncapped=uncapped,
             cap=cap,
             dominant=None if binary else self._dominant(variables, units),
+            thirds=()
+            if binary
+            else third_moments(
+                [[v[~undefined & (units.arm == arm)] for v in variables] for arm in range(len(units.arms))]
+            ),
             absent=units.counts(undefined),
             empty_cells=empty,
-            daily=self._daily(metric, units.arms) if metric.role == "primary" else (),
+            daily=_daily(of_metric, units) if metric.role == "primary" else (),
         )
 
     def _cap(self, metric: Metric, values: Floats, units: _Units) -> WinsorisingCap:
@@ -285,12 +406,12 @@ class _Reader:
         except RankstatsError as error:
             raise PlanError(f"metric {metric.name!r}: {error}") from None
 
-    def _dominant(self, variables: list[Floats], units: _Units) -> Dominant | None:
+    def _dominant(self, variables: Sequence[Floats], units: _Units) -> Dominant | None:
         """Return the unit with the largest share of its arm's sum of squares, where it is large."""
         best: Dominant | None = None
         for arm in range(len(units.arms)):
             inside = np.flatnonzero((units.arm == arm) & ~np.any(np.isnan(np.stack(variables)), axis=0))
-            if len(inside) < _LEAST_UNITS:
+            if len(inside) < LEAST_UNITS:
                 continue
             # in the order of their values, sums do not depend on that of the units
             inside = inside[np.lexsort([v[inside] for v in variables])]
@@ -317,9 +438,7 @@ class _Reader:
             f"WHERE NOT u.twice AND {column} IS NOT NULL"
         )
         rows = self.query.fetch(sql)
-        position = np.full(int(units.place.max()) + 1, -1, dtype=np.int64)
-        position[units.place] = np.arange(len(units.place))
-        of_row = position[np.asarray(rows["place"], dtype=np.int64)]
+        of_row = units.position[np.asarray(rows["place"], dtype=np.int64)]
         values = np.asarray(rows["value"], dtype=np.float64)
         return tuple(
             tuple(
@@ -332,50 +451,38 @@ class _Reader:
 
     # ── days ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _daily(self, metric: Metric, arms: tuple[str, ...]) -> tuple[DailyMoments, ...]:
-        """Return an arm's units by day, of means and ratios whose rows have a time."""
+    def _by_day(self, metric: Metric, units: _Units) -> tuple[NDArray[Any], ...]:
+        """Return place of the unit, day and sums, of means and ratios whose rows have a time."""
         if self.settings.time is None or metric.expression.kind not in ("mean", "ratio") or metric.winsorise:
             return ()
         columns = metric.expression.columns
         known = " AND ".join(f"{identifier('x ' + c)} IS NOT NULL" for c in columns if c != ALL_ROWS)
         sums = [f"CAST({_day_sum(c)} AS DOUBLE) AS s{j}" for j, c in enumerate(columns)]
-        bucket = f"CAST(floor(epoch(c.t) / {_QUARTER_HOUR}) AS BIGINT)"
+        bucket = f"CAST(floor(epoch(c.t) / {QUARTER_HOUR}) AS BIGINT)"
         sql = (
-            f"SELECT u.rowid AS unit, any_value(u.arm) AS arm, {bucket} AS bucket, {', '.join(sums)} FROM clean c "
-            f"JOIN units u ON c.u = u.u WHERE NOT u.twice AND {known} GROUP BY u.rowid, {bucket} ORDER BY 1, 3"
+            f"SELECT u.rowid AS unit, {bucket} AS bucket, {', '.join(sums)} FROM clean c "
+            f"JOIN units u ON c.u = u.u WHERE NOT u.twice AND {known} GROUP BY u.rowid, {bucket} ORDER BY 1, 2"
         )
         rows = self.query.fetch(sql)
         if not len(rows["unit"]):
             return ()
-        days = self._days(np.asarray(rows["bucket"], dtype=np.int64))
-        everyday = np.unique(days)
-        if len(everyday) < 2:
-            return ()
-        arm = np.asarray(rows["arm"])
-        return tuple(
-            daily_moments(
-                np.asarray(rows["unit"])[arm == name],
-                days[arm == name],
-                *(np.asarray(rows[f"s{j}"], dtype=np.float64)[arm == name] for j in range(len(columns))),
-                all_days=everyday,
-            )
-            for name in arms
-        )
+        days = day_names(np.asarray(rows["bucket"], dtype=np.int64), self.settings.timezone)
+        places = units.position[np.asarray(rows["unit"], dtype=np.int64)]
+        return (places, days, *(np.asarray(rows[f"s{j}"], dtype=np.float64) for j in range(len(columns))))
 
-    def _days(self, buckets: Codes) -> NDArray[Any]:
-        """Return the day of each quarter of an hour, in the time zone asked for."""
-        try:
-            zone = ZoneInfo(self.settings.timezone)
-        except (ZoneInfoNotFoundError, ValueError):
-            raise PlanError(
-                f"timezone {self.settings.timezone!r} is unknown; write it as Europe/Berlin, or UTC"
-            ) from None
-        distinct, places = np.unique(buckets, return_inverse=True)
-        names = [
-            datetime.fromtimestamp(bucket * _QUARTER_HOUR, UTC).astimezone(zone).date().isoformat()
-            for bucket in distinct.tolist()
-        ]
-        return np.asarray(names)[places]
+
+def _daily(of_metric: MetricValues, units: _Units) -> tuple[DailyMoments, ...]:
+    """Return an arm's units by day, where there are at least two days."""
+    if not of_metric.days:
+        return ()
+    unit, days, *sums = of_metric.days
+    everyday = np.unique(days)
+    if len(everyday) < 2:
+        return ()
+    inside = [units.arm[unit] == arm for arm in range(len(units.arms))]
+    return tuple(
+        daily_moments(unit[rows], days[rows], *(column[rows] for column in sums), all_days=everyday) for rows in inside
+    )
 
 
 def _day_sum(column: str) -> str:

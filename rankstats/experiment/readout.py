@@ -20,6 +20,9 @@ from rankstats.experiment.evidence import Evidence, MetricEvidence
 from rankstats.experiment.reading import read_experiment
 from rankstats.experiment.result import ArmUnits, Cap, Design, Effect, Readout
 from rankstats.experiment.settings import ExperimentSettings
+from rankstats.experiment.summary import ExperimentSummary
+from rankstats.experiment.summary_evidence import completed_settings, evidence_of_summary
+from rankstats.experiment.trigger import trigger_effects, trigger_warnings
 from rankstats.experiment.wording import outcome_of, sentence
 from rankstats.stats.arm_scales import critical_value
 from rankstats.tables import MeasureInfo
@@ -72,9 +75,47 @@ def read_out(
     >>> readout.verdict[0].outcome, readout.differences[0].difference
     ('better', 1.0)
     """
-    return read_out_evidence(
-        read_experiment(settings, rows=rows, assignments=assignments), settings, argv=argv, earlier=earlier
-    )
+    evidence = read_experiment(settings, rows=rows, assignments=assignments)
+    if evidence.source_kind == "summaries" and evidence.summary is not None:
+        settings = completed_settings(settings, evidence.summary)
+    return read_out_evidence(evidence, settings, argv=argv, earlier=earlier)
+
+
+def read_out_summary(
+    summary: ExperimentSummary, settings: ExperimentSettings | None = None, *, argv: Sequence[str] = ()
+) -> Readout:
+    """Compare the arms of a summary, or of several that were merged.
+
+    Parameters
+    ----------
+    summary : ExperimentSummary
+        From `summarise_experiment`, `read_summaries` or `merge_summaries`.
+    settings : ExperimentSettings, optional
+        What they say replaces the plan of the summary; what they leave at its default does not.
+    argv : sequence of str
+        The command, for the reproduction section.
+
+    Returns
+    -------
+    Readout
+        The same numbers as from the rows, but for the last digit: sums are rounded once, from their exact values.
+
+    Raises
+    ------
+    RankstatsError
+        If something is asked for that the summary does not hold.
+
+    Examples
+    --------
+    >>> from rankstats.experiment import metric_from_text, summarise_experiment, with_roles
+    >>> metrics = with_roles((metric_from_text("mean(paid)"),), frozenset())
+    >>> rows = [{"user": str(i), "arm": "AB"[i % 2], "paid": (i * 7) % 5 + i % 2} for i in range(200)]
+    >>> summary = summarise_experiment(ExperimentSettings(metrics=metrics), rows=rows)
+    >>> read_out_summary(summary).differences[0].difference
+    1.0
+    """
+    completed = completed_settings(settings or ExperimentSettings(), summary)
+    return read_out_evidence(evidence_of_summary(summary, completed), completed, argv=argv)
 
 
 def read_out_evidence(
@@ -89,11 +130,14 @@ def read_out_evidence(
         raise PlanError(f"the control {evidence.arms[0]!r} has no units; name another one with --control")
     checks = make_checks(evidence, settings, earlier)
     effects = make_effects(evidence, settings, checks)
+    primary = tuple(m.metric.name for m in evidence.metrics if m.metric.role == "primary")
+    trigger = trigger_effects(evidence, effects.differences, settings.trigger, settings.alpha)
+    found = (*warnings_of(checks, evidence, settings), *trigger_warnings(trigger, effects.differences, primary))
     labels = {metric.metric.name: metric.metric.name for metric in evidence.metrics}
     return Readout(
         title=settings.title or _title(evidence),
         baseline=evidence.arms[0],
-        primary=tuple(m.metric.name for m in evidence.metrics if m.metric.role == "primary"),
+        primary=primary,
         alpha=settings.alpha,
         systems=tuple(System(arm, _source_of(arm, settings)) for arm in evidence.arms),
         measures=tuple(_measure(metric, evidence) for metric in evidence.metrics),
@@ -103,7 +147,7 @@ def read_out_evidence(
         families=effects.families,
         heterogeneity=effects.heterogeneity,
         audit=_audit(evidence),
-        warnings=_warnings(evidence, settings, effects, tuple(warnings_of(checks, evidence, settings))),
+        warnings=_warnings(evidence, settings, effects, found),
         verdict=tuple(_verdict(row, settings.alpha, labels) for row in effects.claims),
         units=tuple(map(ArmUnits, evidence.arms, evidence.units, evidence.shares)),
         unit=evidence.unit,
@@ -111,6 +155,7 @@ def read_out_evidence(
         guards=effects.guards,
         caps=_caps(evidence),
         days=effects.days,
+        trigger=trigger,
         design=_design(settings, len(effects.claims), earlier),
         reproduction=_reproduction(evidence, settings, argv),
     )
@@ -221,6 +266,8 @@ def _warnings(
             severity = "serious" if guard.outcome == "fails" else "warning"
             place = f"{guard.system} against {guard.baseline}, {guard.measure}"
             out.append(Warning(f"guard_{guard.outcome}", severity, guard.sentence, place))
+    if effects.guards and all(guard.outcome == "holds" for guard in effects.guards):
+        out.append(Warning("guards_hold", "info", " ".join(guard.sentence for guard in effects.guards), ""))
     for row in effects.claims:
         if row.n >= 100_000 and row.p_adjusted is not None and row.p_adjusted <= settings.alpha:
             text = "With so many units small differences are shown too: read the size, not p."

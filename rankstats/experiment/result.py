@@ -32,8 +32,10 @@ class Effect:
     """The effect of an arm on a metric, over all units or in a segment: a row of ``differences``.
 
     The keys are those of a comparison, and `n_baseline`, `n_system` (units), `adjusted_for` (covariates) with
-    `variance_reduction` (fraction by which they lower the variance). Wins, ties and losses do not exist: no unit is in
-    both arms.
+    `variance_reduction` (fraction by which they lower the variance). `variances` holds what intervals at other levels
+    take: squared standard errors of the two estimates, their covariance, and degrees of freedom (of the difference, and
+    of the control's estimate; null where infinite). Wins, ties and losses do not exist: no unit is in both arms.
+    `no_interval` says why `interval` is null.
     """
 
     id: str
@@ -69,10 +71,12 @@ class Effect:
     detectable_in_family: float | None
     adjusted_for: tuple[str, ...] = ()
     variance_reduction: float | None = None
+    variances: Mapping[str, float | None] | None = None
     wins: None = None
     ties: None = None
     losses: None = None
     withheld: str | None = None
+    no_interval: str | None = None
     also: tuple[OtherTest, ...] = ()
     also_adjusted: tuple[OtherCorrection, ...] = ()
 
@@ -150,6 +154,27 @@ class DayEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class TriggerEffect:
+    """The effect on the units that the treatment could reach, and what it makes over all units.
+
+    `share` is the triggered units' share of all; `diluted` is the effect over all units that follows from the effect on
+    the triggered ones, None for ratios and quantiles; `untriggered_p` tests the units where no effect can be.
+    """
+
+    measure: str
+    baseline: str
+    system: str
+    n: int
+    share: float
+    difference: float | None
+    interval: Interval | None
+    p_value: float | None
+    diluted: float | None
+    diluted_interval: Interval | None
+    untriggered_p: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
     """How looks are allowed for.
 
@@ -194,6 +219,7 @@ class Readout:
     caps: tuple[Cap, ...]
     days: tuple[DayEffect, ...]
     design: Design
+    trigger: tuple[TriggerEffect, ...]
     reproduction: Mapping[str, Any]
     decision: Mapping[str, Any] | None = None
 
@@ -231,6 +257,7 @@ class Readout:
                 "guards": plain(self.guards),
                 "caps": plain(self.caps),
                 "days": plain(self.days),
+                "trigger": plain(self.trigger),
                 "design": plain(self.design),
             },
             "reproduction": plain(self.reproduction),

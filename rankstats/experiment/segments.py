@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rankstats.errors import PlanError
 
 NONE = "(none)"
+TRIGGERED, UNTRIGGERED = "triggered", "not triggered"
 MOST_VALUES = 60
 _QUANTILES = re.compile(r"(.+):q(\d+)")
 
@@ -51,7 +52,15 @@ def attribute_of(text: str) -> Attribute:
 
 
 def attribute_codes(attribute: Attribute, columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the values of an attribute, and the place of each unit's value.
+    """Return the values of an attribute, and the place of each unit's value; errors as `attribute_keys`."""
+    keys, codes = attribute_keys(attribute, columns)
+    return [" + ".join(key) for key in keys], codes
+
+
+def attribute_keys(
+    attribute: Attribute, columns: Mapping[str, NDArray[Any]]
+) -> tuple[list[tuple[str, ...]], NDArray[np.int64]]:
+    """Return the values of an attribute, column by column, and the place of each unit's value.
 
     Raises
     ------
@@ -69,13 +78,29 @@ def attribute_codes(attribute: Attribute, columns: Mapping[str, NDArray[Any]]) -
         order.append({name: place for place, name in enumerate(names)})
     keys = list(zip(*texts, strict=True))
     distinct = sorted(set(keys), key=lambda key: [order[i][part] for i, part in enumerate(key)])
-    if len(distinct) > MOST_VALUES:
+    refuse_many_values(attribute, len(distinct))
+    place = {key: code for code, key in enumerate(distinct)}
+    return distinct, np.array([place[key] for key in keys], dtype=np.int64)
+
+
+def refuse_many_values(attribute: Attribute, values: int) -> None:
+    """Raise where there are more than 60 values."""
+    if values > MOST_VALUES:
         raise PlanError(
-            f"segment {attribute.name!r} has {len(distinct):,} values; up to {MOST_VALUES} can be read. Use quantiles "
+            f"segment {attribute.name!r} has {values:,} values; up to {MOST_VALUES} can be read. Use quantiles "
             f"of a number ({attribute.columns[0]}:q4), or a coarser column"
         )
-    place = {key: code for code, key in enumerate(distinct)}
-    return [" + ".join(key) for key in distinct], np.array([place[key] for key in keys], dtype=np.int64)
+
+
+def natural_order(key: tuple[str, ...]) -> tuple[tuple[int, float, str], ...]:
+    """Return what the values of segments are sorted by: numbers by size, then texts, then those without a value.
+
+    Examples
+    --------
+    >>> sorted([("de",), ("10",), ("9",)], key=natural_order)
+    [('9',), ('10',), ('de',)]
+    """
+    return tuple(map(_natural, key))
 
 
 def _natural(text: str) -> tuple[int, float, str]:

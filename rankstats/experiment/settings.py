@@ -32,6 +32,8 @@ class ExperimentSettings:
         At least one of them primary.
     segments : tuple of str
         ``COLUMN``, ``COLUMN:q4`` (quantiles) or ``A+B``, known before the experiment.
+    trigger : str or None
+        Column of rows (or of the assignments) that is above 0, or true, where the arms would have differed.
     assignments : str or None
         File of all units with their arms, also of those without rows.
     exposed_at, time : str or None
@@ -63,6 +65,7 @@ class ExperimentSettings:
     shares: Mapping[str, float] = field(default_factory=dict)
     metrics: tuple[Metric, ...] = ()
     segments: tuple[str, ...] = ()
+    trigger: str | None = None
     assignments: str | None = None
     exposed_at: str | None = None
     time: str | None = None
@@ -98,6 +101,8 @@ class ExperimentSettings:
                 f"control {self.control!r} has no share (shares: {', '.join(self.shares)})"
                 + did_you_mean(self.control, self.shares)
             )
+        if self.trigger is not None and self.trigger in self.segments:
+            raise PlanError(f"{self.trigger!r} is given as trigger and as segment; the trigger makes its own segments")
         named = [arm for arm, _ in self.rows]
         if self.arm is not None and any(arm is not None for arm in named):
             raise PlanError("give the arm as ARM=FILE or as a column of the rows (--arm), not both")
@@ -138,6 +143,7 @@ class ExperimentSettings:
             "arm": self.arm,
             "control": self.control,
             "shares": dict(self.shares),
+            "trigger": self.trigger,
             "assignments": self.assignments,
             "exposed_at": self.exposed_at,
             "time": self.time,

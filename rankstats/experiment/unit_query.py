@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.errors import InputError, PlanError
 from rankstats.experiment.metrics import ALL_ROWS, Metric
+from rankstats.experiment.segments import TRIGGERED, UNTRIGGERED
 from rankstats.experiment.settings import ExperimentSettings
 from rankstats.inputs.row_tables import (
     RowTable,
@@ -30,6 +31,9 @@ _UNIT_NAMES = (
     *("customer", "customer_id", "client_id", "account_id", "device_id", "cookie", "cookie_id", "member_id"),
 )
 _ARM_NAMES = ("arm", "variant", "group", "bucket", "treatment", "test_version", "version", "policy", "condition")
+_ARM_ONLY = ("arm", "variant", "treatment")
+"""Names of columns that hold nothing but arms."""
+_NO_ARM = "has no arm; leave the row out, or name its arm"
 _EXACT = float(1 << 53)
 
 
@@ -68,12 +72,17 @@ class UnitQuery:
 
     def prepare(self) -> None:
         """Join the tables, find the columns and check every cell that will be used."""
+        if not self.name:
+            self.find_columns()
+        self._check_cells()
+
+    def find_columns(self) -> None:
+        """Join the tables and find the columns of unit, arm and numbers."""
         self.name = self.given[0].name
         self._join_tables()
         self._find_unit()
         self._find_arm()
         self._find_numbers()
-        self._check_cells()
 
     def _join_tables(self) -> None:
         first = self.given[0]
@@ -121,9 +130,12 @@ class UnitQuery:
             raise PlanError("assignments need the column of the unit; name it with --unit")
 
     def _find_arm(self) -> None:
-        if self.arm_of_file or self.assigned is not None:
-            if self.assigned is not None and self.arm_of_file:
+        if self.assigned is not None:
+            if self.arm_of_file:
                 raise PlanError("the arm comes from the assignments; give the rows without ARM=")
+            return
+        if self.arm_of_file:
+            self._refuse_mislabelled()
             return
         if self.settings.arm is not None:
             self.arm = self._column(self.settings.arm, "arm")
@@ -134,6 +146,21 @@ class UnitQuery:
             raise PlanError(f"{self.name}: which column is the arm? Name it with --arm ({held})")
         self.arm = usual[0]
         self.notes.append(f"The arm is the column {usual[0]}: nobody named one (--arm).")
+
+    def _refuse_mislabelled(self) -> None:
+        """Refuse files named ARM=FILE whose own column of the arm says something else."""
+        named = {(arm or "").casefold() for arm, _ in self._arms_of_files()}
+        for column in (c for c in self.columns if c.casefold() in _ARM_NAMES):
+            for (arm, _), table in zip(self._arms_of_files(), self.given, strict=True):
+                sql = f"SELECT DISTINCT {text_of(column)} FROM {table.view} ORDER BY 1 LIMIT 20"
+                held = [str(row[0]) for row in self.tables.rows(sql, table.name) if row[0] is not None]
+                others = [value for value in held if value.casefold() in named - {(arm or "").casefold()}]
+                if others or (len(held) > 1 and column.casefold() in _ARM_ONLY):
+                    raise PlanError(
+                        f"{table.name} is given as the arm {arm!r}, but its column {column!r} holds "
+                        f"{', '.join(map(repr, held[:5]))}{' …' if len(held) > 5 else ''}. Give the files without ARM= "
+                        f"(--arm {column}) if the column is the arm, or rename the column if it is not"
+                    )
 
     def _column(self, name: str, what: str) -> str:
         return RowTable(self.name, "", self.columns, self.given[0].source).column(name, what)
@@ -174,7 +201,7 @@ class UnitQuery:
         if self.unit is not None:
             checks[f"{self.unit_sql} IS NULL"] = (self.unit, "has no unit; leave the row out, or name its unit")
         if self.assigned is None and self.arm is not None:
-            checks[f"{self.arm_sql} IS NULL"] = (self.arm, "has no arm; leave the row out, or name its arm")
+            checks[f"{self.arm_sql} IS NULL"] = (self.arm, _NO_ARM)
         if self.settings.time is not None:
             wrong = f"{self.time_sql} IS NULL"
             checks[wrong] = (self.settings.time, "has no time that can be read; write it as 2024-05-31 23:59:00")
@@ -196,6 +223,16 @@ class UnitQuery:
         self.empty = dict(zip(self.numbers, map(int, rest[::2]), strict=True))
         self.exact = frozenset(column for column, exact in zip(self.numbers, rest[1::2], strict=True) if exact)
 
+    def refuse_without_arm(self) -> NoReturn:
+        """Raise for the first row that has no arm.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        raise self._first_wrong(f"{self.arm_sql} IS NULL", self.arm or "", _NO_ARM)
+
     def _first_wrong(self, wrong: str, column: str, problem: str) -> InputError:
         for (arm, _), table in zip(self._arms_of_files(), self.given, strict=True):
             inner = f"SELECT *, row_number() OVER () AS __row, {literal(arm or '')} AS __file_arm FROM {table.view}"
@@ -216,12 +253,10 @@ class UnitQuery:
         sums = [
             f"{sql} AS m{i}_{j}" for i, m in enumerate(self.settings.metrics) for j, sql in enumerate(self._sums(m))
         ]
-        kept = [f"min({identifier('f ' + c)}) AS {identifier('f ' + c)}" for c in fixed]
-        varies = [
-            f"count(DISTINCT {identifier('f ' + c)}) > 1 AS {identifier('v ' + c)}"
-            for c in fixed
-            if self.unit is not None
-        ]
+        # 'triggered' is the larger of the two texts: a unit is triggered when one of its rows is
+        kept = [f"{'max' if c == self.settings.trigger else 'min'}({_fixed(c)}) AS {_fixed(c)}" for c in fixed]
+        steady = [c for c in fixed if c != self.settings.trigger]
+        varies = [f"count(DISTINCT {_fixed(c)}) > 1 AS {identifier('v ' + c)}" for c in steady]
         parts = ["min(a) AS arm", "min(a) <> max(a) AS twice", "count(*) AS rows", *kept, *varies, *sums]
         if self.unit is None:
             one = ["a AS arm", "false AS twice", "1 AS rows", *(identifier("f " + c) for c in fixed)]
@@ -232,7 +267,7 @@ class UnitQuery:
             self.tables.run(
                 f"CREATE TEMP TABLE summed AS SELECT u, {', '.join(parts)} FROM clean GROUP BY u", self.name
             )
-            self._refuse_varying(fixed, attributes)
+            self._refuse_varying(steady, attributes)
         self._join_assigned()
 
     def _make_clean(self) -> None:
@@ -240,7 +275,7 @@ class UnitQuery:
         cells = [f"{self.unit_sql} AS u", f"{self.arm_sql} AS a", f"{self.time_sql} AS t"]
         cells += [f"{number_of(c, self.columns[c])} AS {identifier('x ' + c)}" for c in self.numbers]
         for column in self._fixed_columns():
-            cells.append(f"{text_of(column)} AS {identifier('f ' + column)}")
+            cells.append(f"{self._fixed_cell(column, self.columns[column])} AS {_fixed(column)}")
         source = "all_rows" if self.unit is not None else "(SELECT *, row_number() OVER () AS __row FROM all_rows)"
         inner = f"SELECT {', '.join(cells)} FROM {source}"
         exposed = self._exposure(inner)
@@ -253,6 +288,12 @@ class UnitQuery:
             self.counts["before"] = int(self.tables.rows(before, self.name)[0][0])
             inner = f"SELECT r.* FROM ({inner}) r JOIN exposure e ON r.u = e.u WHERE r.t >= e.exposed"
         self.tables.run(f"CREATE VIEW clean AS {inner}", self.name)
+
+    def _fixed_cell(self, column: str, kind: str) -> str:
+        """Return SQL of what a row says of its unit: the text, or whether the row is triggered."""
+        if column != self.settings.trigger:
+            return text_of(column)
+        return f"CASE WHEN {number_of(column, kind)} > 0 THEN {literal(TRIGGERED)} ELSE {literal(UNTRIGGERED)} END"
 
     def _fixed_columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(c for c in self.wanted if self.assigned is None or c not in self.assigned.columns))
@@ -333,7 +374,7 @@ class UnitQuery:
         ]
         for column in dict.fromkeys((*attributes, *covariates)):
             if column in table.columns:
-                cells.append(f"min({text_of(column)}) AS {identifier('f ' + column)}")
+                cells.append(f"max({self._fixed_cell(column, table.columns[column])}) AS {_fixed(column)}")
         exposed = self.settings.exposed_at
         if exposed is not None and exposed in table.columns:
             cells.append(f"min({time_of(exposed)}) AS exposed")
@@ -351,12 +392,14 @@ class UnitQuery:
         sums = [f"m{i}_{j}" for i, m in enumerate(self.settings.metrics) for j in range(len(m.expression.columns))]
         # a unit without rows did nothing: its sums are 0, not unknown
         cells = [f"CASE WHEN b.u IS NULL THEN 0.0 ELSE b.{name} END AS {name}" for name in sums]
-        cells += [f"b.{identifier('f ' + c)}" for c in self._fixed_columns()]
+        nothing = {c: literal(UNTRIGGERED) if c == self.settings.trigger else "NULL" for c in self._fixed_columns()}
+        cells += [f"coalesce(b.{_fixed(c)}, {none}) AS {_fixed(c)}" for c, none in nothing.items()]
         columns = f"s.*, coalesce(b.rows, 0) AS rows, {', '.join(cells)}"
         own = f"SELECT {columns} FROM assigned s LEFT JOIN summed b ON s.u = b.u"
         self.tables.run(f"CREATE TEMP TABLE units AS {own}", self.name)
-        if self.arm is not None or "arm" in self.columns:
-            arm = text_of(self.arm or "arm")
+        logged = next((c for c in (self.settings.arm, "arm") if c in self.columns), None)
+        if logged is not None:
+            arm = text_of(logged)
             sql = (
                 f"SELECT count(DISTINCT s.u) FROM (SELECT {self.unit_sql} AS u, {arm} AS a FROM all_rows) r "
                 "JOIN assigned s ON r.u = s.u WHERE r.a <> s.arm"
@@ -369,6 +412,10 @@ class UnitQuery:
         """Return the columns of a query; numbers that are NULL are NaN."""
         columns = self.tables.run(sql, self.name).fetchnumpy()
         return {name: _filled(column) for name, column in columns.items()}
+
+
+def _fixed(column: str) -> str:
+    return identifier("f " + column)
 
 
 def _filled(column: Any) -> NDArray[Any]:

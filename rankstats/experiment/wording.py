@@ -70,7 +70,7 @@ def evidence_words(row: Effect) -> str:
     own, joint = row.interval, row.adjusted_interval
     p = p_statement(row.p_adjusted, "p" if row.correction == "none" else "adjusted p")
     if own is None:
-        return f"no interval; {p}"
+        return f"no interval: {row.no_interval}; {p}" if row.no_interval else f"no interval; {p}"
     alone = f"{level_text(own)} interval {_ends(own, decimals)}"
     if joint is None or joint.ends == own.ends:
         return f"{alone}; {p}"

@@ -51,6 +51,10 @@ GLOSSARY = (
         "A metric that must not get worse by more than a margin. It holds when the interval of the difference stays "
         "on the tolerated side of the margin, fails when it lies beyond it, and is open otherwise.",
     ),
+    (
+        "triggered",
+        "A unit is triggered when it has a row in which the arms would have differed. Only there can be an effect.",
+    ),
     ("sample ratio", "Whether the arms have the shares of units that the design gave them."),
     ("heterogeneity", "Whether the effect differs between the segments of an attribute by more than chance."),
     ("confirmatory", "The claims: primary metrics over all units. They must be fixed before looking."),
@@ -59,6 +63,7 @@ GLOSSARY = (
 )
 """What the terms mean where units are in one arm each."""
 BESIDE = ("without covariates", "not winsorised")
+BESIDE_STARTS = ("without unit ", "Poisson bootstrap (")
 FIGURES_SHOWN = 4
 
 _GUARDS = {"holds": ("▲", "better"), "fails": ("▼", "worse"), "open": ("●", "not-shown")}
@@ -77,6 +82,7 @@ def experiment(source: Source) -> Section:
         return Section("experiment", heading, ())
     blocks: list[Block] = []
     blocks += _guards(source, found.get("guards") or [])
+    blocks += _trigger(source, found.get("trigger") or [])
     blocks += _beside(source)
     blocks += _caps(source, found.get("caps") or [])
     blocks += _days(source, found.get("days") or [])
@@ -120,11 +126,43 @@ def _guard_numbers(source: Source, guard: Row) -> tuple[str, str, str]:
     return source.signed(measure, guard["effect"]), source.range(measure, guard["interval"]), allowed
 
 
+def _trigger(source: Source, rows: Sequence[Row]) -> list[Block]:
+    if not rows:
+        return []
+    columns = (
+        Column("metric", number=False), Column("arm", number=False), Column("triggered units"), Column("share"),
+        Column("difference"), Column("interval"), Column("p"), Column("over all units"), Column("its interval"),
+        Column("p without trigger"),
+    )  # fmt: skip
+    body = tuple(
+        (
+            Cell(source.measure_label(row["measure"])),
+            Cell(shown(row["system"], 60)),
+            Cell(f"{row['n']:,}"),
+            Cell(wording.percent(row["share"], 1)),
+            Cell(source.signed(row["measure"], row["difference"])),
+            Cell(source.range(row["measure"], row["interval"])),
+            Cell(wording.p_value(row["p_value"])),
+            Cell(source.signed(row["measure"], row["diluted"])),
+            Cell(source.range(row["measure"], row["diluted_interval"])),
+            Cell(wording.p_value(row["untriggered_p"])),
+        )
+        for row in rows
+    )
+    remark = (
+        "Triggered units are those with a row in which the arms would have differed. What the effect on them makes "
+        "over all units has a narrower interval than the plain difference over all units; units without a trigger can "
+        "have no effect, so a small p there speaks against the trigger."
+    )
+    return [Table("trigger", "Trigger analysis: units that the treatment could reach", columns, body),
+            Paragraph(remark, small=True)]  # fmt: skip
+
+
 def _beside(source: Source) -> list[Block]:
     """Show raw effects beside those that covariates or a cap adjust, and effects without a unit that dominates."""
     rows = []
     for row in source.report["differences"]:
-        others = [o for o in row["also"] if o["test"] in BESIDE or o["test"].startswith("without unit ")]
+        others = [o for o in row["also"] if o["test"] in BESIDE or o["test"].startswith(BESIDE_STARTS)]
         if row["segment"] is None and others:
             names = (source.measure_label(row["measure"]), shown(row["system"], 60))
             rows.append(_beside_cells(source, row, (*names, _as_claimed(row)), row))
@@ -191,7 +229,7 @@ def _days(source: Source, days: Sequence[Row]) -> list[Block]:
             rows,
             difference_axis(rows),
             f"difference in {name}",
-            "p",
+            "adj. p",
             reference=None if whole is None else whole["difference"],
             higher_is_better=source.measures[measure]["higher_is_better"],
         )

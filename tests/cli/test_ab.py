@@ -86,15 +86,6 @@ def test_the_plan_of_the_report_gives_the_same_report(rows: Path, tmp_path: Path
         assert second[key] == first[key]
 
 
-def test_aggregates_are_written_and_read_back(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    summary = tmp_path / "aggregates.csv"
-    asked = ["--metric", "revenue", "--metric", "ctr = sum(clicks)/sum(impressions)"]
-    assert main(["ab", str(rows), *asked, "--quiet", "--out", str(tmp_path / "a"), "--summary-out", str(summary)]) == 0
-    first = capsys.readouterr().out.splitlines()[0]
-    assert main(["ab", str(summary), "--metric", "revenue", "--quiet", "--out", str(tmp_path / "b")]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == first
-
-
 def test_another_look_into_the_same_folder_is_warned_of(rows: Path, tmp_path: Path) -> None:
     arguments = ["--metric", "revenue", "--quiet", "--out", str(tmp_path / "out")]
     text = rows.read_text()

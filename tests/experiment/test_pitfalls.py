@@ -46,7 +46,8 @@ def test_units_in_two_arms_are_left_out_and_many_block_the_verdict() -> None:
     few = readout(twice, "revenue")
     assert sum(unit.n for unit in few.units) == 399
     assert check(few, "two_arms").outcome == "warns"
-    assert effect(few, "revenue").p_value == effect(readout(rows[1:], "revenue"), "revenue").p_value
+    alone = effect(readout(rows[1:], "revenue"), "revenue").p_value
+    assert effect(few, "revenue").p_value == pytest.approx(alone, rel=1e-12)
     flipped = [{**row, "arm": "B" if row["arm"] == "A" else "A"} for row in rows[:20]]
     many = readout([*rows, *flipped], "revenue")
     assert check(many, "two_arms").outcome == "blocks"
@@ -332,3 +333,199 @@ def test_renaming_the_arms_only_renames() -> None:
     assert second.baseline == "z"
     with pytest.raises(PlanError, match="not among the arms"):
         readout(renamed, "revenue", control="Z")
+
+
+# ── one file an arm ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def arm_files(folder: Path, held: dict[str, str], column_name: str = "arm") -> tuple[tuple[str, str], ...]:
+    """One file an arm, each with a column of its own that says ``held`` (values with | between them, row by row)."""
+    files = []
+    for name, values in held.items():
+        said = values.split("|")
+        lines = [f"{name}{i},{said[i % len(said)]},{i % 5}" for i in range(30)]
+        path = text_file(folder / f"{name}.csv", "\n".join([f"user,{column_name},x", *lines]) + "\n")
+        files.append((name, path))
+    return tuple(files)
+
+
+@pytest.mark.parametrize(
+    ("held", "column_name"),
+    [
+        ({"A": "B", "B": "A"}, "arm"),
+        ({"A": "A|B", "B": "B"}, "arm"),
+        ({"A": "control|treatment", "B": "treatment"}, "variant"),
+        ({"A": "x", "B": "a"}, "group"),
+    ],
+)
+def test_a_file_named_as_one_arm_that_says_another_is_refused(
+    held: dict[str, str], column_name: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PlanError, match="without ARM="):
+        read_out(settings("x", rows=arm_files(tmp_path, held, column_name)))
+
+
+@pytest.mark.parametrize(
+    ("held", "column_name"),
+    [({"A": "A", "B": "B"}, "arm"), ({"A": "old", "B": "new"}, "arm"), ({"A": "v1|v2", "B": "v2|v1"}, "version")],
+)
+def test_a_column_that_does_not_contradict_is_no_fault(held: dict[str, str], column_name: str, tmp_path: Path) -> None:
+    found = read_out(settings("x", rows=arm_files(tmp_path, held, column_name)))
+    assert [(unit.arm, unit.n) for unit in found.units] == [("A", 30), ("B", 30)]
+
+
+def test_aggregates_name_their_arms_themselves(tmp_path: Path) -> None:
+    lines = AGGREGATES.splitlines(keepends=True)
+    files = tuple(
+        (arm, text_file(tmp_path / f"{arm}.csv", lines[0] + line)) for arm, line in zip("BA", lines[1:], strict=True)
+    )
+    with pytest.raises(PlanError, match="without ARM="):
+        read_out(settings(rows=files))
+    assert effect(read_out(settings(rows=((None, files[0][1]), (None, files[1][1])))), "m").difference == 0.5
+
+
+def test_named_and_unnamed_files_are_not_mixed(tmp_path: Path) -> None:
+    (name, path), (_, other) = arm_files(tmp_path, {"A": "A", "B": "B"})
+    with pytest.raises(PlanError, match="name all, or none"):
+        settings("x", rows=((name, path), (None, other)))
+
+
+# ── spread ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_metric_without_spread_has_no_interval_and_says_why() -> None:
+    rows = [{"user": str(i), "arm": "AB"[i % 2], "x": 2.5 + i % 2, "y": i % 7, "z": 4.0} for i in range(140)]
+    metrics = (
+        replace(metric_from_text("x"), role="primary"),
+        replace(metric_from_text("z"), role="guard", margin=0.1),
+        metric_from_text("y"),
+    )
+    found = readout(rows, metrics=metrics)
+    row = effect(found, "x")
+    assert (row.difference, row.p_value, row.interval, row.relative_interval) == (1.0, 1.0, None, None)
+    assert row.no_interval is not None
+    assert "no spread" in row.no_interval
+    assert found.verdict[0].outcome == "not_shown"
+    assert "no spread" in found.verdict[0].sentence
+    assert found.guards[0].outcome == "open"
+    assert "no spread" in found.guards[0].sentence
+    written = found.to_dict()["differences"][0]
+    assert (written["interval"], written["adjusted_interval"]) == (None, None)
+    assert written["no_interval"] == row.no_interval
+    assert effect(found, "y").no_interval is None
+
+
+def test_one_arm_without_spread_is_compared() -> None:
+    rows = [{"user": str(i), "arm": "AB"[i % 2], "x": 2.0 + (i % 2) * (i % 5)} for i in range(140)]
+    row = effect(readout(rows, "x"), "x")
+    # without spread in A, Welch's t is that of B against a number
+    expected = scipy_stats.ttest_1samp(column(rows, "B", "x"), 2.0).pvalue
+    assert row.p_value == pytest.approx(expected, rel=1e-9)
+    assert row.interval is not None
+
+
+def test_a_ratio_is_dominated_by_a_unit_too() -> None:
+    rows = units()
+    rows[17] |= {"clicks": 4000, "impressions": 4100}
+    found = readout(rows, "ctr = sum(clicks)/sum(impressions)")
+    assert "u00017 with 4,000" in check(found, "dominant_unit").found
+    again = readout(events(rows), "ctr = sum(clicks)/sum(impressions)")
+    assert check(again, "dominant_unit").found == check(found, "dominant_unit").found
+
+
+# ── sizes of arms ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def unequal(n: int = 2000, *, skewed: bool = True) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(3)
+    value = np.where(rng.random(n) < 0.2, rng.lognormal(0, 1, n), 0.0) if skewed else rng.normal(size=n)
+    return [
+        {"user": f"u{i}", "arm": "B" if i % 10 == 0 else "A", "x": x, "n": 1 + i % 3}
+        for i, x in enumerate(value.tolist())
+    ]
+
+
+@pytest.mark.parametrize("metric", ["x", "x = sum(x)/sum(n)"])
+def test_unequal_arms_of_a_skewed_metric_are_warned_of(metric: str) -> None:
+    shares = {"A": 0.9, "B": 0.1}
+    found = check(readout(unequal(), metric, shares=shares), "unequal_arms")
+    assert found.outcome == "warns"
+    assert found.statistic == pytest.approx(0.6, abs=0.3)
+    text = check(readout(as_texts(unequal()), metric, shares=shares), "unequal_arms")
+    assert text.statistic == pytest.approx(found.statistic, rel=1e-9)
+    even = readout(unequal(skewed=False), metric, shares=shares)
+    assert check(even, "unequal_arms").outcome == "ok"
+    assert "unequal_arms" not in {row.code for row in readout(units(), "revenue").checks}
+
+
+def test_the_thresholds_of_the_sample_ratio() -> None:
+    for b, outcome in ((1000, "ok"), (880, "warns"), (820, "blocks")):
+        rows = [{"user": f"u{i}", "arm": "A" if i < 1000 else "B", "x": i % 3} for i in range(1000 + b)]
+        p = scipy_stats.chisquare([1000, b]).pvalue
+        found = readout(rows, "x")
+        assert check(found, "sample_ratio").outcome == outcome
+        assert check(found, "sample_ratio").p_value == pytest.approx(p, rel=1e-9)
+        assert ("withheld" in found.verdict[0].sentence) == (outcome == "blocks")
+
+
+def test_events_without_assignments_say_that_silent_units_are_missing() -> None:
+    assert "no assignments are given" in check(readout(events(units(100)), "revenue"), "unit_of_analysis").found
+    assert "no assignments" not in check(readout(units(100), "revenue"), "unit_of_analysis").found
+    given = [{"user": row["user"], "arm": row["arm"]} for row in units(100)]
+    with_them = readout(events(units(100)), "revenue", assignments=given)
+    assert "no assignments" not in check(with_them, "unit_of_analysis").found
+
+
+def test_days_on_which_an_arm_was_not_logged_are_named() -> None:
+    rows = [{**row, "when": f"2024-05-{1 + day:02d}"} for row in units(600) for day in range(5)]
+    assert check(readout(rows, "revenue", time="when"), "logging").outcome == "ok"
+    lost = [row for row in rows if not (row["arm"] == "B" and row["when"] == "2024-05-03" and row["clicks"] > 1)]
+    found = check(readout(lost, "revenue", time="when"), "logging")
+    assert found.outcome == "warns"
+    assert "on 2024-05-03 (on 2024-05-03: A 300 of 300, B " in found.found
+
+
+# ── more units than planned ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "message"),
+    [
+        ({"planned_units": 400}, "ok", "One look"),
+        ({"planned_units": 1000}, "warns", "The plan has 1,000 units at this look; there are 400."),
+        ({"planned_units": 300}, "warns", "If the end was moved after looking"),
+        ({"planned_units": 800, "looks": (0.5, 1.0), "look": 1}, "ok", "Look 1 of 2"),
+        ({"planned_units": 600, "looks": (0.5, 1.0), "look": 1}, "warns", "The plan has 300 units"),
+        ({"planned_units": 300, "looks": (0.5, 1.0)}, "warns", "there are 400. The bounds are those of the plan"),
+        ({"planned_units": 300, "design": "confidence-sequence"}, "ok", "more than the 300 planned"),
+        ({"planned_units": 500, "design": "confidence-sequence"}, "ok", "holds at every look"),
+    ],
+)
+def test_units_that_are_not_those_of_the_plan_are_named(changes: dict[str, Any], outcome: str, message: str) -> None:
+    found = check(readout(units(400), "revenue", **changes), "looks")
+    assert found.outcome == outcome
+    assert message in found.found
+
+
+# ── triggers ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_trigger_that_misses_changes_is_warned_of() -> None:
+    rows = units(1500, effect=1.0)
+    for i, row in enumerate(rows):
+        row["seen"] = int(i % 3 == 0)
+    found = readout(rows, "revenue", trigger="seen")
+    assert "untriggered_effect" in codes(found)
+    assert [round(row.share, 3) for row in found.trigger] == [0.333]
+    honest = [{**row, "revenue": row["revenue"] - (row["arm"] == "B") * (1 - row["seen"])} for row in rows]
+    assert "untriggered_effect" not in codes(readout(honest, "revenue", trigger="seen"))
+    with pytest.raises(PlanError, match="makes its own segments"):
+        settings("revenue", trigger="seen", segments=("seen",))
+
+
+# ── rows that are units, by sums or one by one ──────────────────────────────────────────────────────────────────────
+
+
+def as_texts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same rows with numbers as texts: these are read unit by unit."""
+    return [{key: None if cell is None else str(cell) for key, cell in row.items()} for row in rows]

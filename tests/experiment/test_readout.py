@@ -21,7 +21,16 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.multitest import multipletests
 
 import rankstats.report
-from rankstats.experiment import Readout, aggregates_text, metric_from_text, read_experiment, read_out, with_roles
+from rankstats.experiment import (
+    Readout,
+    aggregates_text,
+    metric_from_text,
+    parse_expression,
+    read_experiment,
+    read_out,
+    with_roles,
+)
+from rankstats.experiment.metrics import Metric
 from tests.experiment.made import Rows, check, codes, column, effect, events, readout, settings, units
 
 METRICS = ("revenue", "paid", "ctr = sum(clicks)/sum(impressions)")
@@ -305,7 +314,7 @@ def test_a_confidence_sequence_is_about_the_difference_and_wider() -> None:
     assert (low + high) / 2 == pytest.approx(fixed.difference)
 
 
-@pytest.mark.parametrize("changes", [{}, {"segments": ("country",)}, {"looks": (0.5, 1.0)}])
+@pytest.mark.parametrize("changes", [{}, {"segments": ("country",)}, {"looks": (0.5, 1.0)}, {"trigger": "paid"}])
 def test_the_report_is_valid_under_the_published_schema(changes: dict[str, Any]) -> None:
     jsonschema.validate(readout(units(), *METRICS, **changes).to_dict(), SCHEMA)
 
@@ -315,3 +324,102 @@ def test_a_guard_named_first_leaves_the_claim_to_the_next_metric() -> None:
         (replace(metric_from_text("paid"), role="guard", margin=0.1), metric_from_text("revenue")), frozenset({"paid"})
     )
     assert readout(units(), metrics=metrics).primary == ("revenue",)
+
+
+# ── the same experiment by sums, unit by unit, as events and as aggregates ──────────────────────────────────────────
+
+KINDS = {
+    "mean": Metric("m", parse_expression("revenue"), "revenue", role="primary"),
+    "proportion": Metric("m", parse_expression("share(paid)"), "share(paid)", role="primary"),
+    "ratio": Metric("m", parse_expression("sum(clicks)/sum(impressions)"), "r", role="primary"),
+    "ratio to rows": Metric("m", parse_expression("sum(revenue)/count(*)"), "r", role="primary"),
+    "winsorised": Metric("m", parse_expression("revenue"), "revenue", role="primary", winsorise=0.95),
+    "CUPED": Metric("m", parse_expression("revenue"), "revenue", role="primary", covariate=("past",)),
+    "CUPED of a ratio": Metric("m", parse_expression("sum(clicks)/sum(impressions)"), "r", role="primary",
+                               covariate=("past",)),
+    "quantile": Metric("m", parse_expression("quantile(revenue, 0.9)"), "q", role="primary"),
+}  # fmt: skip
+
+
+def with_gaps(rows: Rows) -> Rows:
+    """Rows of which some lack the revenue, and some the past."""
+    return [
+        {**row, "revenue": None if i % 11 == 0 else row["revenue"], "past": None if i % 7 == 0 else row["past"]}
+        for i, row in enumerate(rows)
+    ]
+
+
+def as_texts(rows: Rows) -> Rows:
+    return [{key: None if cell is None else str(cell) for key, cell in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_sums_alone_give_what_units_one_by_one_give(kind: str, gaps: bool, tmp_path: Path) -> None:
+    rows = with_gaps(units(900, seed=4)) if gaps else units(900, seed=4)
+    asked = settings(metrics=(KINDS[kind],), segments=("country", "country+arm2"), unit="user", arm="arm")
+    rows = [{**row, "arm2": i % 2} for i, row in enumerate(rows)]
+    by_sums = read_out(replace(asked, rows=((None, str(write_parquet(rows, tmp_path / "r.parquet"))),)))
+    one_by_one = read_out(asked, rows=as_texts(rows))
+    assert_same(by_sums, one_by_one)
+    assert [c.found for c in by_sums.checks] == [c.found for c in one_by_one.checks]
+    assert by_sums.to_dict()["audit"] == one_by_one.to_dict()["audit"]
+    assert codes(by_sums) == codes(one_by_one)
+
+
+@pytest.mark.parametrize("kind", [name for name in KINDS if name not in ("quantile", "ratio to rows")])
+def test_events_give_what_units_give(kind: str) -> None:
+    rows = units(500, seed=5)
+    asked = settings(metrics=(KINDS[kind],), segments=("country",))
+    assert_same(read_out(asked, rows=events(rows)), read_out(asked, rows=rows))
+
+
+@pytest.mark.parametrize("kind", ["mean", "proportion", "ratio"])
+def test_aggregates_give_what_units_give(kind: str, tmp_path: Path) -> None:
+    rows, lines = units(500, seed=6), ["arm,metric,n,mean,variance,numerator_mean,numerator_variance,"
+                                      "denominator_mean,denominator_variance,covariance"]  # fmt: skip
+    for arm in "AB":
+        if kind == "ratio":
+            both = np.array([column(rows, arm, name) for name in ("clicks", "impressions")], dtype=float)
+            spread = np.cov(both)
+            numbers = ["", "", both[0].mean(), spread[0, 0], both[1].mean(), spread[1, 1], spread[0, 1]]
+        else:
+            values = np.array(column(rows, arm, "revenue" if kind == "mean" else "paid"), dtype=float)
+            numbers = [values.mean(), values.var(ddof=1), *[""] * 5]
+        lines.append(",".join([arm, "m", str(sum(r["arm"] == arm for r in rows)), *(f"{x}" for x in numbers)]))
+    path = tmp_path / "aggregates.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    asked = settings(metrics=(KINDS[kind],))
+    assert_same(read_out(replace(asked, rows=((None, str(path)),))), read_out(asked, rows=rows))
+
+
+def test_sums_are_exact_whatever_the_sizes_of_the_values() -> None:
+    rng = np.random.default_rng(8)
+    for values in (
+        1e9 + rng.random(400),
+        np.where(np.arange(400) == 7, 1e12, rng.random(400)),
+        1e-30 * rng.lognormal(size=400),
+        np.where(np.arange(400) % 2, 1e-8, -1e8 * rng.random(400)),
+    ):
+        rows = [{"user": i, "arm": "AB"[i % 2], "x": x, "s": i % 3} for i, x in enumerate(values.tolist())]
+        found = readout(rows, "x", segments=("s",))
+        for segment in (None, "0", "1", "2"):
+            row = effect(found, "x", segment)
+            inside = [segment in (None, str(i % 3)) for i in range(400)]
+            a, b = (values[np.array(inside) & (np.arange(400) % 2 == arm)] for arm in (0, 1))
+            error = np.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+            assert row.standard_error == pytest.approx(error, rel=1e-9)
+            # the difference of two means is no better than their last digits
+            near = 1e-9 * error + 1e-15 * float(np.abs(values).max())
+            assert row.difference == pytest.approx(b.mean() - a.mean(), abs=near)
+
+
+def test_rows_of_one_unit_are_added_up_wherever_the_second_one_stands() -> None:
+    rows = [{"user": i, "arm": "AB"[i % 2], "x": float(i % 9)} for i in range(300)]
+    late = [*rows, {**rows[3], "x": 100.0}]
+    for given in (late, [{**row, "user": 10**12 * row["user"]} for row in late], as_texts(late)):
+        found = readout(given, "x")
+        assert sum(unit.n for unit in found.units) == 300
+        assert effect(found, "x").mean_system == pytest.approx(
+            (sum(r["x"] for r in rows if r["arm"] == "B") + 100) / 150
+        )
