@@ -2,7 +2,8 @@
 
 Data flows through the modules in this order: `collecting` (inputs to evidence), `segments` and `pairs` (what is
 compared), `columns` (differences with their tests), `differences` (rows and families), `heterogeneity`, `influence`,
-`agreement`, `lists`, `checks` (warnings), `verdicts` (sentences), `comparing` (all of it), `result` (the rows).
+`agreement`, `lists`, `checks` (warnings), `verdicts` (sentences), `comparing` (all of it), `result` (the outcome,
+with the rows of `difference_rows` and `claim_rows`).
 Agreement alone: `agreeing` (rankings), `order_agreement` (measures, segments), `judge_agreement` (judgments, raters).
 """
 

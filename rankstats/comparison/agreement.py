@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rankstats import stats
 from rankstats.comparison.agreeing import mean_over_queries
-from rankstats.comparison.lists import DEPTH
+from rankstats.comparison.depth import DEPTH
 from rankstats.comparison.order_agreement import BOOTSTRAP, judging_measures
 from rankstats.comparison.result import Agreement, Interval, defined
 from rankstats.tables import Hits, Scores

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.compute as pc
 
-from rankstats.comparison.lists import DEPTH
+from rankstats import inputs as readers
+from rankstats.comparison.depth import DEPTH
 from rankstats.errors import InputError
-from rankstats.inputs import read_histories, read_items
 from rankstats.measures import Measure, documents_left_out
 from rankstats.plan import Plan
-from rankstats.tables import Histories, Hits, Items, Judgments, Source
-from rankstats.tables.arrow_arrays import values_of
+from rankstats.tables.arrow_arrays import is_valid
+from rankstats.tables.arrow_functions import index_in
 from rankstats.wording import count
+
+if TYPE_CHECKING:
+    from rankstats.tables import Histories, Hits, Items, Judgments, Source
 
 RATINGS = ("RMSE", "MAE")
 """Measures that read scores as predicted ratings."""
@@ -44,7 +46,7 @@ def read_item_inputs(plan: Plan, items: Any, histories: Any) -> ItemInputs:
     columns = plan.columns
     inputs = ItemInputs()
     if items is not None:
-        table = read_items(
+        table = readers.read_items(
             items,
             id_column=columns.item,
             popularity=columns.popularity,
@@ -53,7 +55,7 @@ def read_item_inputs(plan: Plan, items: Any, histories: Any) -> ItemInputs:
         )
         inputs = ItemInputs(table.table, None, table.audit.sources, table.audit.notes)
     if histories is not None:
-        rows = read_histories(histories, id_column=columns.query_id, item_column=columns.item)
+        rows = readers.read_histories(histories, id_column=columns.query_id, item_column=columns.item)
         sources, notes = (*inputs.sources, *rows.audit.sources), (*inputs.notes, *rows.audit.notes)
         inputs = ItemInputs(inputs.items, rows.table, sources, notes)
     return inputs
@@ -108,7 +110,7 @@ def audit_items(
 def _check_known(items: Items, hits: Hits) -> None:
     """Raise where no document of a system is in the item table: the files do not belong together."""
     shown = hits.top.doc_ids
-    if not values_of(pc.is_in(shown, value_set=items.doc_ids)).any():
+    if not is_valid(index_in(shown, items.doc_ids)).any():
         raise InputError(
             f"knows none of the documents that {hits.system} lists: they look like {str(shown[0])!r}, those of the "
             f"item table like {str(items.doc_ids[0])!r}; check that the files belong together, or name the id column "

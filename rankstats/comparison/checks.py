@@ -52,6 +52,11 @@ def with_intervals(findings: Findings) -> bool:
     return bool(findings.plan.intervals)
 
 
+def with_best(findings: Findings) -> bool:
+    """Applies where the reference is the system with the best mean."""
+    return findings.plan.compare == "best"
+
+
 def with_family(findings: Findings) -> bool:
     """Applies where several claims are made together."""
     return len(findings.confirmatory) > 1
@@ -102,6 +107,12 @@ CHECKS: Sequence[Check] = (
     Check(
         "could the unjudged documents turn a verdict?", claim_checks.unjudged_decide, ("unjudged_decide",), with_runs
     ),
+    Check(
+        "do condensed lists say the same?",
+        claim_checks.condensed_disagree,
+        ("condensed_disagree",),
+        with_runs,
+    ),
     Check("could the order of tied scores turn a verdict?", claim_checks.ties_decide, ("ties_decide",), with_runs),
     Check("is enough of the lists judged?", data_checks.unjudged, ("unjudged",), with_runs),
     Check("does one query carry a verdict?", claim_checks.one_query_carries, ("one_query_carries",)),
@@ -123,7 +134,12 @@ CHECKS: Sequence[Check] = (
         with_table,
     ),
     Check("was anything decided while reading?", data_checks.reading_notes, ("reading",)),
-    Check("does every attribute divide the queries?", data_checks.undivided_segments, ("undivided_segment",)),
+    Check(
+        "does every attribute divide the queries?",
+        data_checks.undivided_segments,
+        ("undivided_segment",),
+        with_segments,
+    ),
     Check(
         "could every attribute be tested?",
         claim_checks.segments_divide_clusters,
@@ -143,7 +159,7 @@ CHECKS: Sequence[Check] = (
     Check("are there so many queries that size matters more than p?", claim_checks.many_queries, ("many_queries",)),
     Check("was the plan carried out as written?", claim_checks.plan_overridden, ("plan_overridden",)),
     Check("was the baseline named?", claim_checks.baseline_by_order, ("baseline_by_order",)),
-    Check("was the reference chosen by the data?", claim_checks.best_by_data, ("best_by_data",)),
+    Check("was the reference chosen by the data?", claim_checks.best_by_data, ("best_by_data",), with_best),
     Check("what do the intervals not cover?", claim_checks.sampling_only, ("sampling_only",)),
 )
 """All checks, in the order in which equal severities are shown."""

@@ -143,6 +143,28 @@ def unjudged_decide(findings: Findings) -> Iterator[Warning]:
             )
 
 
+def condensed_disagree(findings: Findings) -> Iterator[Warning]:
+    """Condensed lists that say something else."""
+    rows = {row.id: row for row in findings.confirmatory}
+    for found in findings.condensed:
+        if found.disagreement is None:
+            continue
+        row = rows[found.difference_id]
+        decimals = decimals_for(row.standard_error)
+        plain, condensed = signed(found.plain, decimals), signed(found.difference, decimals)
+        turned = found.disagreement == "verdict" and found.outcome is not None
+        yield Warning(
+            "condensed_disagree",
+            "warning" if turned else "info",
+            f"Without the unjudged documents (condensed lists) the difference is {condensed}"
+            + (f" ({_outcome_words(found.outcome or '')})" if turned else "")
+            + f", as judged {plain}"
+            + (f" ({_outcome_words(found.verdict)})" if turned else "")
+            + ": what is read off depends on documents that nobody judged.",
+            findings.place(row),
+        )
+
+
 def ties_decide(findings: Findings) -> Iterator[Warning]:
     """Tied scores whose order changes values, or a verdict."""
     rows = {row.id: row for row in findings.confirmatory}

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstats import inputs as readers
 from rankstats.comparison.beyond_accuracy import (
     ItemInputs,
     audit_items,
@@ -18,15 +20,20 @@ from rankstats.comparison.beyond_accuracy import (
     rating_notes,
     read_item_inputs,
 )
+from rankstats.comparison.depth import DEPTH, deepest_scenario
+from rankstats.comparison.engines import run_in_engine
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.lists import DEPTH
-from rankstats.comparison.result import System
-from rankstats.comparison.segments import SegmentData
+from rankstats.comparison.system import System
 from rankstats.errors import InputError, PlanError, RankstatsError, did_you_mean
-from rankstats.inputs import Read, ReadAudit, ScoresInput, read_judgments, read_queries, read_run, read_scores
+from rankstats.inputs import read_judgments, read_run
 from rankstats.measures import Measure, evaluate_systems, evaluate_together, parse_measure, parse_measures
 from rankstats.plan import Plan
-from rankstats.tables import Hits, Judgments, Queries, Ranking, Scores, Source, make_hits
+from rankstats.tables import Hits, Scores, make_hits
+from rankstats.tables.engines.choice import EngineChoice
+
+if TYPE_CHECKING:
+    from rankstats.inputs import Read, ReadAudit, ScoresInput
+    from rankstats.tables import Judgments, Queries, Ranking, Source
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share that is done."""
@@ -50,6 +57,8 @@ class Given:
         The item table, as `rankstats.inputs.read_items` takes it.
     histories : path, iterable, frame or Histories
         What each user has had before, as `rankstats.inputs.read_histories` takes it.
+    engine : EngineChoice
+        Where runs are ranked, and what that may take; the values do not depend on it.
     """
 
     qrels: Any = None
@@ -58,11 +67,13 @@ class Given:
     queries: Any = None
     items: Any = None
     histories: Any = None
+    engine: EngineChoice = field(default_factory=EngineChoice)
 
     @classmethod
-    def of_plan(cls, plan: Plan) -> Given:
+    def of_plan(cls, plan: Plan, engine: EngineChoice | None = None) -> Given:
         """Return the files of a plan."""
-        return cls(plan.qrels, plan.runs, plan.scores or None, plan.queries, plan.items, plan.history)
+        files = (plan.qrels, plan.runs, plan.scores or None, plan.queries, plan.items, plan.history)
+        return cls(*files, engine or EngineChoice())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,12 @@ class _Table:
 
 
 def collect(
-    plan: Plan, *, given: Given | None = None, progress: Progress | None = None, reverse_ties: bool = False
+    plan: Plan,
+    *,
+    given: Given | None = None,
+    progress: Progress | None = None,
+    reverse_ties: bool = False,
+    digests: bool = True,
 ) -> Evidence:
     """Read the inputs of a plan and return per-query values with everything known beside them.
 
@@ -89,6 +105,8 @@ def collect(
         Called as ``progress(what, share)``.
     reverse_ties : bool, optional
         Evaluate runs with tied scores a second time, the order inside each tie turned round.
+    digests : bool, optional
+        Whether the files of judgments and runs get a digest, and the tops of lists are kept, as a report needs them.
 
     Returns
     -------
@@ -106,31 +124,37 @@ def collect(
         return _from_scores(plan, given)
     if not given.runs or given.qrels is None:
         raise PlanError("runs need judgments: give --qrels FILE and the runs, or --scores FILE")
-    return _from_runs(plan, given, progress or (lambda what, share: None), reverse_ties=reverse_ties)
+    progress = progress or (lambda what, share: None)
+    return _from_runs(plan, given, progress, reverse_ties=reverse_ties, digests=digests)
 
 
-def _from_runs(plan: Plan, given: Given, progress: Progress, *, reverse_ties: bool) -> Evidence:
+def _from_runs(plan: Plan, given: Given, progress: Progress, *, reverse_ties: bool, digests: bool) -> Evidence:
     measures = parse_measures(plan.wanted_measures)
     _check_run_formats(plan, given)
     progress("judgments", 0.0)
-    judged = _read_judged(plan, given, measures)
+    judged = _read_judged(plan, given, measures, digest=digests)
     table = _query_table(plan, given)
     inputs = read_item_inputs(plan, given.items, given.histories)
-    depth = depth_of_lists(measures)
+    claimed = [m.name for m in measures] if plan.family == "measures" else [canonical_name(p) for p in plan.primary]
+    depth = max(depth_of_lists(measures), deepest_scenario(measures, claimed, judged.table.n_queries))
+    # without digests nobody makes a report, which shows lists
+    if not digests and not any("lists" in measure.declaration.needs for measure in measures):
+        depth = 0
     hits: list[Hits] = []
     turned: list[Hits] = []
     audits: list[ReadAudit] = []
     for i, (name, data) in enumerate(given.runs):
         progress(f"reading {name}", 0.6 * i / len(given.runs))
-        run = _read_run(plan, name, data, judged)
-        hits.append(make_hits(judged.table, run.table, plan.policies, depth=depth))
+        report = partial(_report, progress, 0.6 * i / len(given.runs))
+        held = run_in_engine(plan, name, data, given.engine, report=report, digest=digests)
+        run: Any = held or _read_run(plan, name, data, judged, digest=digests)
+        make: Any = partial(held.make_hits if held else make_hits, judged.table, run.table, plan.policies)
+        hits.append(make(depth=depth))
         again = reverse_ties and bool(hits[-1].tied.any())
-        turned.append(
-            make_hits(judged.table, run.table, plan.policies, depth=depth, reverse_ties=True) if again else hits[-1]
-        )
+        turned.append(make(depth=depth, reverse_ties=True) if again else hits[-1])
         audits.append(run.audit)
         _check_overlap(judged.table, hits[-1], run.audit.sources[0].name)
-        del run  # or the next one is read beside it
+        del run, held, make, report  # or the next one is read beside it
     _check_columns_used(plan, judged.audit, audits)
     progress("measures", 0.6)
     scores = _scores(plan, measures, judged.table, hits, inputs)
@@ -149,6 +173,10 @@ def _from_runs(plan: Plan, given: Given, progress: Progress, *, reverse_ties: bo
     return replace(evidence, items=inputs.items)
 
 
+def _report(progress: Progress, share: float, what: str) -> None:
+    progress(what, share)
+
+
 def _check_run_formats(plan: Plan, given: Given) -> None:
     unknown = next((name for name in plan.run_format if name and name not in dict(given.runs)), None)
     if unknown is not None:
@@ -156,7 +184,7 @@ def _check_run_formats(plan: Plan, given: Given) -> None:
         raise PlanError(f"run_format names {unknown!r}, which is no run" + did_you_mean(unknown, names))
 
 
-def _read_judged(plan: Plan, given: Given, measures: Sequence[Measure]) -> Read[Judgments]:
+def _read_judged(plan: Plan, given: Given, measures: Sequence[Measure], *, digest: bool) -> Read[Judgments]:
     return read_judgments(
         given.qrels,
         plan.policies,
@@ -165,6 +193,7 @@ def _read_judged(plan: Plan, given: Given, measures: Sequence[Measure]) -> Read[
         grade_column=plan.columns.grade,
         document_column=plan.columns.document,
         subtopics=any("subtopics" in measure.declaration.needs for measure in measures),
+        digest=digest,
     )
 
 
@@ -190,7 +219,7 @@ def _check_columns_used(plan: Plan, judged: ReadAudit, runs: Sequence[ReadAudit]
         raise PlanError(f"--score {plan.columns.score}: no run has named columns")
 
 
-def _read_run(plan: Plan, name: str, data: Any, judged: Read[Judgments]) -> Read[Ranking]:
+def _read_run(plan: Plan, name: str, data: Any, judged: Read[Judgments], *, digest: bool) -> Read[Ranking]:
     return read_run(
         data,
         name,
@@ -200,6 +229,7 @@ def _read_run(plan: Plan, name: str, data: Any, judged: Read[Judgments]) -> Read
         document_column=plan.columns.document,
         score_column=plan.columns.score,
         listed=judged.listed,
+        digest=digest,
     )
 
 
@@ -208,7 +238,7 @@ def _named(data: Any, read: ReadAudit) -> str:
 
 
 def _from_scores(plan: Plan, given: Given) -> Evidence:
-    read = read_scores(
+    read = readers.read_scores(
         given.scores,
         measures=plan.measures,
         id_column=plan.columns.query_id,
@@ -273,7 +303,7 @@ def _query_table(plan: Plan, given: Given) -> _Table:
     if given.queries is None:
         return _Table(None, ())
     columns = plan.columns
-    read = read_queries(
+    read = readers.read_queries(
         given.queries,
         id_column=columns.query_id,
         text=columns.text,
@@ -290,7 +320,8 @@ def _numeric_columns(plan: Plan) -> tuple[str, ...]:
 
 
 def _with_table(plan: Plan, scores: Scores, queries: Queries | None, sources: Sequence[Source]) -> Evidence:
-    row = SegmentData.align(scores.query_ids, queries, None).row
+    n_queries = len(scores.query_ids)
+    row = np.full(n_queries, -1, dtype=np.int64) if queries is None else queries.rows_of(scores.query_ids)
     if queries is not None and (row < 0).all():
         raise PlanError(
             f"none of the {len(scores.query_ids)} judged queries is in the query table "

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from rankstats import __version__, stats
 from rankstats.comparison.agreement import make_agreement
 from rankstats.comparison.checks import check_evidence
-from rankstats.comparison.collecting import Progress, canonical_name, collect
+from rankstats.comparison.collecting import Given, Progress, canonical_name, collect
 from rankstats.comparison.differences import Analysis, analyse
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.findings import Findings
 from rankstats.comparison.lists import documents_to_judge, extreme_queries, shown_lists
+from rankstats.comparison.pair_draws import PairDraws
 from rankstats.comparison.pairs import choose_pairs
 from rankstats.comparison.result import Checked, Comparison, Interval, Query, Score, Segment, Verdict, Warning
 from rankstats.comparison.robustness import contributed, explain_queries
@@ -31,11 +32,18 @@ from rankstats.comparison.verdicts import make_verdicts
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.plan import Plan
 from rankstats.tables import Scores, exact_mean
+from rankstats.tables.engines.choice import EngineChoice
 
 _LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow", "matplotlib", "jinja2")
 
 
-def compare(plan: Plan, *, argv: Sequence[str] = (), progress: Progress | None = None) -> Comparison:
+def compare(
+    plan: Plan,
+    *,
+    argv: Sequence[str] = (),
+    progress: Progress | None = None,
+    engine: EngineChoice | None = None,
+) -> Comparison:
     """Read what a plan names and compare.
 
     Parameters
@@ -46,6 +54,8 @@ def compare(plan: Plan, *, argv: Sequence[str] = (), progress: Progress | None =
         The command, for the reproduction section.
     progress : callable, optional
         Called as ``progress(what, share)``.
+    engine : EngineChoice, optional
+        Where runs are ranked; by default in memory, or in DuckDB where they are too large for it.
 
     Returns
     -------
@@ -56,7 +66,8 @@ def compare(plan: Plan, *, argv: Sequence[str] = (), progress: Progress | None =
     RankstatsError
         If something cannot be read, or plan and data do not fit together.
     """
-    return compare_evidence(collect(plan, progress=progress, reverse_ties=True), plan, argv=argv, progress=progress)
+    evidence = collect(plan, given=Given.of_plan(plan, engine), progress=progress, reverse_ties=True)
+    return compare_evidence(evidence, plan, argv=argv, progress=progress)
 
 
 def compare_evidence(
@@ -74,7 +85,8 @@ def compare_evidence(
     pairs = choose_pairs(plan, scores, scores.measures[primary[0]].name)
     attributes = _attributes(plan, evidence)
     report("tests", 0.7)
-    analysis = analyse(evidence, plan, pairs, primary, attributes)
+    draws = PairDraws()
+    analysis = analyse(evidence, plan, pairs, primary, attributes, draws)
     report("agreement and checks", 0.9)
     verdicts = make_verdicts(analysis.confirmatory, {info.name: info for info in scores.measures}, plan.alpha)
     warnings, checked = _checked(evidence, plan, analysis, verdicts, attributes)
@@ -114,10 +126,11 @@ def compare_evidence(
         verdict=verdicts,
         reproduction=_reproduction(evidence, plan, tuple(scores.measures[m].name for m in primary), argv),
         to_judge=to_judge,
-        standings=make_standings(evidence, plan, primary, analysis.confirmatory),
+        standings=make_standings(evidence, plan, primary, analysis.confirmatory, draws),
         post_stratified=post_stratify(evidence, plan, pairs, attributes),
         robustness=analysis.robustness,
         coverage=analysis.coverage,
+        condensed=analysis.condensed,
         tie_effects=analysis.tie_effects,
         totals=make_totals(evidence, plan, pairs),
         explanations=explain_queries(evidence, pairs, primary, shown),
@@ -145,6 +158,7 @@ def _checked(
             analysis.coverage,
             analysis.tie_effects,
             tuple(specification for specification in plan.segments if specification not in divided),
+            analysis.condensed,
         )
     )
 

@@ -1,7 +1,7 @@
 """Scenarios over the unjudged documents of two lists: could what nobody judged turn a verdict.
 
-The tops of the lists are looked at, as deep as they are kept. A scenario grades some of their unjudged documents and
-evaluates both systems again, so it holds for every measure.
+The lists are looked at as deep as the measure looks, down to rank 100 at most. A scenario grades some of their unjudged
+documents and evaluates both systems again, so it holds for every measure.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rankstats.comparison.columns import Block
+from rankstats.comparison.depth import DEPTH, depth_of_scenarios
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.lists import DEPTH
 from rankstats.comparison.result import Coverage, Difference
 from rankstats.comparison.scenarios import ClaimedFamily
 from rankstats.comparison.verdicts import outcome_of
@@ -105,6 +105,7 @@ class _Claim:
     row: Difference
     measure: Measure
     pair: tuple[Hits, Hits]
+    depth: int
     unjudged: _Unjudged
 
     @classmethod
@@ -116,6 +117,7 @@ class _Claim:
         pair = (evidence.hits[column.baseline], evidence.hits[column.system])
         measure = parse_measure(evidence.scores.measures[column.measure].name)
         assert evidence.judgments is not None
+        depth = depth_of_scenarios(measure, evidence.judgments.n_queries)
         return cls(
             evidence,
             evidence.judgments,
@@ -125,7 +127,8 @@ class _Claim:
             row,
             measure,
             pair,
-            _find_unjudged(*pair),
+            depth,
+            _find_unjudged(*pair, depth),
         )
 
     def coverage(self) -> Coverage:
@@ -138,13 +141,13 @@ class _Claim:
         sides = {"better": (-1,), "worse": (1,)} if row.higher_is_better else {"better": (1,), "worse": (-1,)}
         turned = [self._to_turn(cases[side], verdict) for side in sides.get(verdict, (1, -1))]
         to_turn = min((t for t in turned if t is not None), default=None)
-        shares = tuple(_unjudged_share(hits) for hits in self.pair)
+        shares = tuple(_unjudged_share(hits, self.depth) for hits in self.pair)
         return Coverage(
             difference_id=row.id,
             measure=row.measure,
             baseline=row.baseline,
             system=row.system,
-            depth=DEPTH,
+            depth=self.depth,
             unjudged_baseline=shares[0],
             unjudged_system=shares[1],
             documents=len(self.unjudged),
@@ -165,12 +168,12 @@ class _Claim:
         """
         if verdict == "not_shown" or not (self.judgments.grade < self._lowest()).any():
             return None
-        shares = [_unjudged_share(hits) or 0.0 for hits in self.pair]
+        shares = [_unjudged_share(hits, self.depth) or 0.0 for hits in self.pair]
         # of two equivalent systems the one that is judged less may be the better one
         place = {"better": 0, "worse": 1}.get(verdict, int(shares[1] > shares[0]))
         loser, side = self.pair[place], 1 if place else -1
         telling = self.unjudged.towards(side, self.evidence.query_weights)
-        shown = loser.rank <= DEPTH
+        shown = loser.rank <= self.depth
         if not shown.any():
             return 0.0
         rate = float(np.mean(loser.grade[shown] >= self._lowest()))
@@ -203,17 +206,17 @@ class _Claim:
         return self.family.decide(self.member, self.row, values[:, 0], values[:, 1])
 
 
-def _unjudged_share(hits: Hits) -> float | None:
-    shown = int(np.count_nonzero(hits.top.rank <= DEPTH))
-    unjudged = int(np.count_nonzero(np.isnan(hits.top.grade) & (hits.top.rank <= DEPTH)))
+def _unjudged_share(hits: Hits, depth: int) -> float | None:
+    shown = int(np.count_nonzero(hits.top.rank <= depth))
+    unjudged = int(np.count_nonzero(np.isnan(hits.top.grade) & (hits.top.rank <= depth)))
     return unjudged / shown if shown else None
 
 
-def _find_unjudged(baseline: Hits, system: Hits) -> _Unjudged:
+def _find_unjudged(baseline: Hits, system: Hits, depth: int = DEPTH) -> _Unjudged:
     found: dict[tuple[int, str], list[int]] = {}
     for place, hits in enumerate((baseline, system)):
         top = hits.top
-        rows = np.flatnonzero(np.isnan(top.grade) & (top.rank <= DEPTH))
+        rows = np.flatnonzero(np.isnan(top.grade) & (top.rank <= depth))
         ids = [str(doc_id) for doc_id in top.doc_ids.take(arrow_of(rows)).to_pylist()]
         for query, rank, doc_id in zip(top.query[rows].tolist(), top.rank[rows].tolist(), ids, strict=True):
             found.setdefault((query, doc_id), [0, 0])[place] = rank

@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 from rankstats import stats
 from rankstats.comparison.collecting import canonical_name
 from rankstats.comparison.columns import Block, Column, make_block, make_columns, two_sided_alpha
+from rankstats.comparison.condensed import make_condensed
 from rankstats.comparison.coverage import make_coverage, reason_to_withhold, withheld
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.families import Place, place_all
 from rankstats.comparison.heterogeneity import attribute_tests
 from rankstats.comparison.influence import carried_claims
 from rankstats.comparison.leaks import reason_of_leak
+from rankstats.comparison.pair_draws import PairDraws
 from rankstats.comparison.result import (
+    CondensedDifference,
     Coverage,
     Difference,
     Distribution,
@@ -65,6 +68,8 @@ class Analysis:
         One a claim over all queries.
     coverage : tuple of Coverage
         One a claim over all queries, where lists and judgments are known.
+    condensed : tuple of CondensedDifference
+        The same claims on condensed lists.
     tie_effects : tuple of TieEffect
         Claims on which tied scores change a value.
     carried_by : tuple of (Difference, str)
@@ -79,6 +84,7 @@ class Analysis:
     plain: tuple[Difference, ...]
     robustness: tuple[Robustness, ...]
     coverage: tuple[Coverage, ...]
+    condensed: tuple[CondensedDifference, ...]
     tie_effects: tuple[TieEffect, ...]
     carried_by: tuple[tuple[Difference, str], ...]
 
@@ -89,6 +95,7 @@ def analyse(
     pairs: Sequence[tuple[int, int]],
     primary: Sequence[int],
     attributes: Sequence[Attribute],
+    draws: PairDraws,
 ) -> Analysis:
     """Test every measure, pair and segment, with and without weights, and correct within families.
 
@@ -108,6 +115,8 @@ def analyse(
         Indices of the primary measures.
     attributes : sequence of Attribute
         The segments.
+    draws : PairDraws
+        Takes joint resamples of all pairs, for the standings.
     """
     columns = make_columns(evidence.scores, pairs, attributes)
     claims = [c for c, column in enumerate(columns) if _is_claim(column, evidence, plan, primary)]
@@ -116,7 +125,7 @@ def analyse(
         make_block(evidence, plan, columns, attributes, claims, weighted=weighted, first_id=k * len(columns))
         for k, weighted in enumerate(weightings)
     ]
-    places, families = place_all(evidence, plan, blocks, claims)
+    places, families = place_all(evidence, plan, blocks, claims, draws)
     sizes = {family.id: family.size for family in families}
     rows = {
         block.id(c): _row(evidence, plan, block, c, place=places[block.id(c)], family_sizes=sizes)
@@ -146,6 +155,7 @@ def analyse(
         plain=tuple(rows[blocks[1].id(c)] for c in claims) if len(blocks) > 1 else (),
         robustness=make_robustness(evidence, blocks[0], claims),
         coverage=coverage,
+        condensed=make_condensed(evidence, plan, blocks[0], claims, confirmatory),
         tie_effects=make_tie_effects(evidence, plan, blocks[0], claims, confirmatory),
         carried_by=carried_claims(evidence, plan, blocks[0], claims, confirmatory),
     )
@@ -170,6 +180,8 @@ def _row(
         float(block.relative.low[c]), float(block.relative.high[c]), 1 - plan.alpha, "Fieller"
     )
     members = family_sizes[place.family] if place.correction != "bh" else 1
+    # a ratio of two mean logarithms says nothing
+    logarithms = info.aggregate == "geometric mean"
     return Difference(
         id=block.id(c),
         measure=info.name,
@@ -184,8 +196,8 @@ def _row(
         mean_system=after,
         difference=difference,
         standard_error=defined(block.standard_error[c]),
-        relative_difference=defined(block.relative.estimate[c]),
-        relative_interval=relative,
+        relative_difference=None if logarithms else defined(block.relative.estimate[c]),
+        relative_interval=None if logarithms else relative,
         margin=_margin(plan, info.name),
         test=plan.test,
         estimate=_estimate(tested, c, difference),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstats.comparison.result import System
-from rankstats.tables import Hits, Items, Judgments, Queries, Scores, Source
+from rankstats.comparison.system import System
+
+if TYPE_CHECKING:
+    from rankstats.tables import Hits, Items, Judgments, Queries, Scores, Source
 
 
 @dataclass(frozen=True, slots=True)

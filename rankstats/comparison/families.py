@@ -11,6 +11,7 @@ import numpy as np
 from rankstats import stats
 from rankstats.comparison.columns import MOST_SHOWN_BESIDE, Block, Column, make_block
 from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.pair_draws import PairDraws
 from rankstats.comparison.result import Family, Interval, OtherCorrection
 from rankstats.comparison.significance import Corrected, chosen_correction, correct, correct_tukey, other_corrections
 from rankstats.plan import Plan
@@ -36,9 +37,9 @@ class Place:
 
 
 def place_all(
-    evidence: Evidence, plan: Plan, blocks: Sequence[Block], claims: Sequence[int]
+    evidence: Evidence, plan: Plan, blocks: Sequence[Block], claims: Sequence[int], draws: PairDraws
 ) -> tuple[dict[str, Place], tuple[Family, ...]]:
-    """Correct every difference within its family.
+    """Correct every difference within its family; joint resamples of all pairs are kept in `draws`.
 
     * confirmatory: the claims, under the plan's weights. Where the reference
       system was chosen by its mean ('best'), the correction covers all pairs of systems.
@@ -56,7 +57,7 @@ def place_all(
     places: dict[str, Place] = {}
     families: list[Family] = []
     for block, name in zip(blocks, (CONFIRMATORY, PLAIN), strict=False):
-        found, size = _claims(evidence, plan, block, claims, name)
+        found, size = _claims(evidence, plan, block, claims, name, draws)
         places |= found
         families.append(_family(name, plan, found, size))
     rest = [(block, c) for block in blocks for c in range(len(block.columns)) if block.id(c) not in places]
@@ -79,7 +80,7 @@ def _family(name: str, plan: Plan, places: dict[str, Place], size: int) -> Famil
 
 
 def _claims(
-    evidence: Evidence, plan: Plan, block: Block, claims: Sequence[int], name: str
+    evidence: Evidence, plan: Plan, block: Block, claims: Sequence[int], name: str, draws: PairDraws
 ) -> tuple[dict[str, Place], int]:
     if plan.compare == "best":
         wide = _all_pairs(evidence, plan, block, claims)
@@ -96,7 +97,8 @@ def _claims(
         values = [evidence.scores.values[:, :, m] for m in measures]
         corrected = correct_tukey(tested, values, None if block.weighting is None else evidence.weights, plan)
     else:
-        corrected = correct(correction, tested, family, plan, clusters)
+        max_t = draws.max_t(evidence, [wide.columns[c] for c in chosen])
+        corrected = correct(correction, tested, family, plan, clusters, max_t)
     few = len(claims) <= MOST_SHOWN_BESIDE
     others = other_corrections(correction, tested, family, plan, clusters) if few else {}
     rank = {int(column): k for k, column in enumerate(chosen)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import Coverage, Difference, Heterogeneity, TieEffect, Verdict
+from rankstats.comparison.result import CondensedDifference, Coverage, Difference, Heterogeneity, TieEffect, Verdict
 from rankstats.plan import Plan
 from rankstats.wording import count
 
@@ -36,6 +36,8 @@ class Findings:
         What the order of tied scores changes.
     undivided : tuple of str
         Segment specifications that put all scored queries into one segment.
+    condensed : tuple of CondensedDifference
+        The claims on condensed lists.
     """
 
     evidence: Evidence
@@ -48,6 +50,7 @@ class Findings:
     coverage: tuple[Coverage, ...] = ()
     tie_effects: tuple[TieEffect, ...] = ()
     undivided: tuple[str, ...] = ()
+    condensed: tuple[CondensedDifference, ...] = ()
 
     def label(self, measure: str) -> str:
         """Return the short label of a measure."""

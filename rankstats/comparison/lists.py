@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstats.comparison.depth import DEPTH
 from rankstats.comparison.result import JudgeRow, ListedDocument, RankedList
 from rankstats.tables import Hits, Scores
 from rankstats.tables.arrow_arrays import arrow_of
 
-DEPTH = 10
-"""Documents of a list that are shown, and within which unjudged documents are collected."""
 EXTREMES = 10
 """Biggest wins and biggest losses shown for a pair and primary measure."""
 

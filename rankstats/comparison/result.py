@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from rankstats.comparison.claim_rows import (
+    Carrier,
+    CondensedDifference,
+    Coverage,
+    Explanation,
+    Move,
+    Robustness,
+    TieEffect,
+)
+from rankstats.comparison.difference_rows import (
+    Difference,
+    Distribution,
+    Family,
+    Heterogeneity,
+    OtherCorrection,
+    OtherTest,
+    PostStratified,
+    Standing,
+    Total,
+)
+from rankstats.comparison.interval import Interval, defined
+from rankstats.comparison.plain import flat, plain
+from rankstats.comparison.system import System
 from rankstats.tables import MeasureInfo, Scores
 
 if TYPE_CHECKING:
@@ -18,57 +37,40 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1"
 
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An interval of a number; an unbounded end is None.
-
-    Attributes
-    ----------
-    low, high : float or None
-        The ends.
-    level : float
-        Confidence level as a fraction.
-    method : str
-        How it was made.
-    unbounded : {None, 'low', 'high', 'both'}
-        Which ends are unbounded.
-    """
-
-    low: float | None
-    high: float | None
-    level: float
-    method: str
-    unbounded: str | None = None
-
-    @classmethod
-    def from_ends(cls, low: float, high: float, level: float, method: str) -> Interval | None:
-        """Return the interval of two ends: NaN ends give None, infinite ends are unbounded."""
-        if math.isnan(low) or math.isnan(high):
-            return None
-        open_ends = (math.isinf(low), math.isinf(high))
-        unbounded = {(True, True): "both", (True, False): "low", (False, True): "high"}.get(open_ends)
-        return cls(
-            None if open_ends[0] else float(low), None if open_ends[1] else float(high), level, method, unbounded
-        )
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """The ends as numbers, infinite where unbounded."""
-        return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
-
-    def leaves_out_zero(self) -> bool:
-        """Whether 0 lies outside."""
-        low, high = self.ends
-        return low > 0 or high < 0
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """A system and where its values came from."""
-
-    name: str
-    source: str
+__all__ = [
+    "Agreement",
+    "Carrier",
+    "Checked",
+    "Comparison",
+    "CondensedDifference",
+    "Coverage",
+    "Difference",
+    "Distribution",
+    "Explanation",
+    "Family",
+    "Heterogeneity",
+    "Interval",
+    "JudgeRow",
+    "ListedDocument",
+    "Move",
+    "OtherCorrection",
+    "OtherTest",
+    "PostStratified",
+    "Query",
+    "RankedList",
+    "Robustness",
+    "SCHEMA_VERSION",
+    "Score",
+    "Segment",
+    "Standing",
+    "System",
+    "TieEffect",
+    "Total",
+    "Verdict",
+    "Warning",
+    "defined",
+    "plain",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,271 +128,6 @@ class Score:
     mean: float | None
     weighted_mean: float | None
     interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class OtherTest:
-    """Another test of the same difference, shown beside the chosen one."""
-
-    test: str
-    p_value: float | None
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class OtherCorrection:
-    """Another correction of the same p-value, shown beside the chosen one."""
-
-    correction: str
-    p_adjusted: float | None
-    adjusted_interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One paired difference, system minus baseline, with its test, sizes and place in a family.
-
-    `estimate` is the parameter of the test: the mean difference, or the (pseudo-)median of a rank or sign test.
-    Wins are queries on which the system is better, whatever the direction of the measure. With clusters `n_clusters`
-    counts them and `n_effective` is their effective number. `smallest_p` is the smallest
-    adjusted p-value that test and correction can give, `detectable_in_family` the smallest detectable difference at the
-    level left to one member of the family.
-    """
-
-    id: str
-    measure: str
-    baseline: str
-    system: str
-    segment: Mapping[str, str] | None
-    weighting: str | None
-    estimand: str
-    n: int
-    n_clusters: int | None
-    n_effective: float | None
-    mean_baseline: float | None
-    mean_system: float | None
-    difference: float | None
-    standard_error: float | None
-    relative_difference: float | None
-    relative_interval: Interval | None
-    margin: float | None
-    test: str
-    estimate: float | None
-    p_value: float | None
-    smallest_p: float | None
-    alternative: str
-    interval: Interval | None
-    p_adjusted: float | None
-    adjusted_interval: Interval | None
-    family: str
-    role: str
-    correction: str
-    higher_is_better: bool
-    wins: int
-    ties: int
-    losses: int
-    tie_tolerance: float | None
-    effect_size: float | None
-    probability_of_superiority: float | None
-    smallest_detectable: float | None
-    detectable_in_family: float | None
-    withheld: str | None = None
-    also: tuple[OtherTest, ...] = ()
-    also_adjusted: tuple[OtherCorrection, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Differences that are corrected together; `size` counts comparisons that are corrected for but not shown."""
-
-    id: str
-    role: str
-    correction: str
-    alpha: float
-    members: tuple[str, ...]
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Histogram of the resampled mean difference."""
-
-    difference_id: str
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Heterogeneity:
-    """Whether the difference changes with an attribute; `opposite` names the segments on the other side of 0."""
-
-    measure: str
-    baseline: str
-    system: str
-    attribute: str
-    label: str
-    weighting: str | None
-    segments: int
-    n: int
-    statistic: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    q: float | None
-    i_squared: float | None
-    reversal: bool
-    opposite: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a system stands on a measure: its rank, the ranks that it may have, and whether it may be the best.
-
-    `low` and `high` are None where there are too few queries for a test of all pairs.
-    """
-
-    measure: str
-    system: str
-    weighting: str | None
-    n: int
-    mean: float | None
-    rank: int
-    low: int | None
-    high: int | None
-    may_be_best: bool | None
-    level: float
-    correction: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class PostStratified:
-    """A difference under a stated mix of an attribute's segments; `mix` holds the shares, adding up to 1."""
-
-    measure: str
-    baseline: str
-    system: str
-    weighting: str | None
-    attribute: str
-    mix: Mapping[str, float]
-    source: str
-    n: int
-    plain: float | None
-    difference: float | None
-    standard_error: float | None
-    p_value: float | None
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class Carrier:
-    """A query that moves a difference: its own difference, and its share of the leading side."""
-
-    query_id: str
-    difference: float
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Robustness:
-    """How few queries carry a claim, and what median and trimmed mean say.
-
-    `side` is 'gain' where the gains outweigh, 'loss' where the losses do; `half` of the `movers` on that side make up
-    half of it.
-    """
-
-    difference_id: str
-    median: float | None
-    trimmed_mean: float | None
-    trim: float
-    gain: float | None
-    loss: float | None
-    side: str | None
-    movers: int
-    half: int
-    share_of_largest: float | None
-    carriers: tuple[Carrier, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """What the unjudged documents in the tops of two lists could change about a claim.
-
-    `worst` and `best` are the differences when all documents that favour the baseline (or the system) had the highest
-    grade; `to_turn` is how many of the lowest relevant grade change the verdict, `turns_to` what it becomes, and
-    `likely` how many of the losing list's would be relevant at the rate of its judged ones.
-    """
-
-    difference_id: str
-    measure: str
-    baseline: str
-    system: str
-    depth: int
-    unjudged_baseline: float | None
-    unjudged_system: float | None
-    documents: int
-    worst: float | None
-    worst_outcome: str
-    best: float | None
-    best_outcome: str
-    verdict: str
-    to_turn: int | None
-    turns_to: str | None
-    likely: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class TieEffect:
-    """What the order inside ties of scores changes about a claim: queries of each list, range of the difference."""
-
-    difference_id: str
-    measure: str
-    baseline: str
-    system: str
-    queries_baseline: int
-    queries_system: int
-    low: float
-    high: float
-    verdict: str
-    turns_to: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Total:
-    """A measure of all lists together, such as coverage: two systems' values, and p of exchanging their lists."""
-
-    measure: str
-    baseline: str
-    system: str
-    n: int
-    value_baseline: float | None
-    value_system: float | None
-    difference: float | None
-    p_value: float | None
-    higher_is_better: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A relevant document that stands at another rank; None where a list lacks it.
-
-    `change` is in the unit of the measure.
-    """
-
-    doc_id: str
-    grade: float
-    rank_baseline: int | None
-    rank_system: int | None
-    change: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """The documents that made the difference on a query."""
-
-    query_id: str
-    baseline: str
-    system: str
-    measure: str
-    moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,6 +220,7 @@ class Comparison:
     post_stratified: tuple[PostStratified, ...] = ()
     robustness: tuple[Robustness, ...] = ()
     coverage: tuple[Coverage, ...] = ()
+    condensed: tuple[CondensedDifference, ...] = ()
     tie_effects: tuple[TieEffect, ...] = ()
     totals: tuple[Total, ...] = ()
     explanations: tuple[Explanation, ...] = ()
@@ -517,6 +255,7 @@ class Comparison:
             "post_stratified": plain(self.post_stratified),
             "robustness": plain(self.robustness),
             "coverage": plain(self.coverage),
+            "condensed": plain(self.condensed),
             "tie_effects": plain(self.tie_effects),
             "totals": plain(self.totals),
             "explanations": plain(self.explanations),
@@ -542,7 +281,7 @@ class Comparison:
         """Return the differences as a frame, one row each, with flat columns for segments and intervals."""
         import pandas as pd  # noqa: PLC0415  slow to load and not needed for the report
 
-        return pd.DataFrame([_flat(row) for row in plain(self.differences)])
+        return pd.DataFrame([flat(row) for row in plain(self.differences)])
 
     def _values(self) -> dict[str, dict[str, list[float | None]]]:
         table = self.scores_table
@@ -550,47 +289,3 @@ class Comparison:
             system: {info.name: plain(table.values[:, s, m]) for m, info in enumerate(table.measures)}
             for s, system in enumerate(table.systems)
         }
-
-
-def defined(value: float) -> float | None:
-    """Return a number as Python holds it, or None where it is not finite."""
-    return float(value) if math.isfinite(value) else None
-
-
-def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Spread segments and intervals over columns; leave out the nested lists of other tests and corrections."""
-    flat: dict[str, Any] = {}
-    for key, value in row.items():
-        if key == "segment":
-            flat |= {"attribute": value and value["attribute"], "value": value and value["value"]}
-        elif key.endswith("interval"):
-            flat |= {f"{key}_low": value and value["low"], f"{key}_high": value and value["high"]}
-        elif not key.startswith("also"):
-            flat[key] = value
-    return flat
-
-
-def plain(value: Any) -> Any:
-    """Return a value made of plain Python only: NaN and infinities become None, tuples and arrays lists."""
-    if isinstance(value, str):
-        # paths may hold bytes that are no text; they are written as escapes
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float | np.floating):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, np.integer | np.bool_):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return _plain_array(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Iterable):
-        return [plain(item) for item in value]
-    raise TypeError(f"{type(value).__name__} has no plain form")
-
-
-def _plain_array(array: NDArray[Any]) -> list[Any]:
-    return [plain(item) for item in array.tolist()]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rankstats import stats
 from rankstats.comparison.columns import Block
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import Difference
+from rankstats.comparison.result import Difference, defined
 from rankstats.comparison.significance import Clusters, correct, run_test
 from rankstats.comparison.verdicts import outcome_of
 from rankstats.plan import Plan
@@ -76,20 +76,50 @@ class ClaimedFamily:
         before, after = self.baseline.copy(), self.system.copy()
         before[:, member], after[:, member] = baseline, system
         family = stats.paired_differences(before, after, self.weights)
-        sizes = np.full(family.n_columns, family.n_columns, dtype=np.int64)
-        tested = run_test(self.plan.test, family, self.plan, sizes, self.clusters)
-        corrected = correct(row.correction, tested, family, self.plan, self.clusters)
-        p, estimate = float(corrected.p_adjusted[member]), float(tested.estimate[member])
-        counted = family.integers[family.present[:, member], member]
-        changed = replace(
+        changed = decided(family, [row], [member], plan=self.plan, clusters=self.clusters, correction=row.correction)[0]
+        return changed.difference, outcome_of(changed, self.plan.alpha)
+
+
+def decided(
+    family: stats.Differences,
+    rows: Sequence[Difference],
+    members: Sequence[int],
+    *,
+    plan: Plan,
+    clusters: Clusters,
+    correction: str,
+) -> list[Difference]:
+    """Return claims as they are when the family has other values, none of them withheld.
+
+    Parameters
+    ----------
+    family : Differences
+        All claims, a column each.
+    rows : sequence of Difference
+        Some claims as they stand.
+    members : sequence of int
+        Their places in the family.
+    plan : Plan
+        Test, level, resamples and seed.
+    clusters : ndarray of int64, shape (Q,), or None
+        Clusters of the queries.
+    correction : str
+        How the family is corrected.
+    """
+    sizes = np.full(family.n_columns, family.n_columns, dtype=np.int64)
+    tested = run_test(plan.test, family, plan, sizes, clusters)
+    corrected = correct(correction, tested, family, plan, clusters)
+    return [
+        replace(
             row,
             n=int(family.n[member]),
-            ties=int(np.count_nonzero(counted == 0)),
-            difference=estimate,
-            estimate=estimate,
-            p_adjusted=None if np.isnan(p) else p,
+            ties=int(np.count_nonzero(family.integers[family.present[:, member], member] == 0)),
+            difference=defined(tested.estimate[member]),
+            estimate=defined(tested.estimate[member]),
+            p_adjusted=defined(corrected.p_adjusted[member]),
             interval=tested.interval(member),
             adjusted_interval=corrected.interval(member),
             withheld=None,
         )
-        return (None if np.isnan(estimate) else estimate), outcome_of(changed, self.plan.alpha)
+        for row, member in zip(rows, members, strict=True)
+    ]

@@ -87,8 +87,7 @@ class SegmentData:
         cls, query_ids: tuple[str, ...], queries: Queries | None, relevant: NDArray[np.int64] | None
     ) -> SegmentData:
         """Match scored queries with the query table by id."""
-        place = {} if queries is None else {query_id: i for i, query_id in enumerate(queries.query_ids)}
-        row = np.array([place.get(query_id, -1) for query_id in query_ids], dtype=np.int64)
+        row = np.full(len(query_ids), -1, dtype=np.int64) if queries is None else queries.rows_of(query_ids)
         return cls(query_ids, queries, row, relevant)
 
 
@@ -134,6 +133,10 @@ def make_attributes(specifications: Sequence[str], data: SegmentData) -> tuple[A
     for text in specifications:
         if not all(part.strip() for part in text.split("+")):
             raise PlanError(f"--segment {text}: a part is empty")
+        kinds = [_short_name(part) for part in text.split("+")]
+        twice = next((kind for kind in kinds if kinds.count(kind) > 1), None)
+        if twice is not None:
+            raise PlanError(f"--segment {text}: {twice!r} stands there twice; join different attributes")
     names = [_short_name(text) for text in specifications]
     attributes = []
     for text, name in zip(specifications, names, strict=True):
@@ -257,6 +260,8 @@ def _cuts(part: str, argument: str, default: tuple[float, ...]) -> tuple[float, 
         raise PlanError(f"--segment {part}: cuts are numbers, such as {part.split(':', maxsplit=1)[0]}:2,5") from None
     if not all(math.isfinite(cut) for cut in cuts):
         raise PlanError(f"--segment {part}: cuts are finite numbers")
+    if cuts[0] < 0:
+        raise PlanError(f"--segment {part}: no query lies at or below {cuts[0]:g}; cuts are 0 or more")
     if any(b <= a for a, b in pairwise(cuts)):
         raise PlanError(f"--segment {part}: cuts must rise")
     return cuts

@@ -316,8 +316,26 @@ def chosen_correction(plan: Plan, family: Differences, clusters: Clusters = None
     return "bonferroni" if plan.test in RANK_TESTS or plan.test == "t" else GUARDED
 
 
-def correct(correction: str, tested: Tested, family: Differences, plan: Plan, clusters: Clusters = None) -> Corrected:
-    """Correct the p-values of a family, all of whose columns are members.
+MaxT = Callable[[Differences, NDArray[np.bool_], float, Plan], stats.MaxTResult]
+"""Bootstrap max-T of some of the columns, at a level."""
+
+
+def max_t_of(units: Differences, members: NDArray[np.bool_], alpha: float, plan: Plan) -> stats.MaxTResult:
+    """Draw the bootstrap max-T of some columns."""
+    return stats.bootstrap_max_t(
+        units.select(np.flatnonzero(members)), alpha=alpha, resamples=plan.resamples, rng=seed_of(plan, "max-T")
+    )
+
+
+def correct(
+    correction: str,
+    tested: Tested,
+    family: Differences,
+    plan: Plan,
+    clusters: Clusters = None,
+    max_t: MaxT = max_t_of,
+) -> Corrected:
+    """Correct the p-values of a family, all of whose columns are members; `max_t` draws the bootstrap max-T.
 
     p_adjusted is never below p_value and the simultaneous interval never inside the interval of the test: where they
     come from different procedures the larger p and the wider end are taken, so that p_adjusted ≤ α exactly when the
@@ -354,7 +372,7 @@ def correct(correction: str, tested: Tested, family: Differences, plan: Plan, cl
         )
     if correction == "bootstrap-max-t":
         others = bonferroni if plan.correction == correction else _guarded(tested, family, plan, clusters)
-        own = _max_t(others, units, plan)
+        own = _max_t(others, units, plan, max_t)
         return Corrected(correction, tested.level, *stats.not_tighter(own, plain), METHODS[correction])
     flips = _joint_flips(units, plan)
     if correction == "max-t-stepdown":
@@ -421,7 +439,9 @@ def correct_tukey(tested: Tested, values: Sequence[Floats], weights: Floats | No
     return Corrected("tukey", tested.level, *stats.not_tighter(own, plain), METHODS["tukey"])
 
 
-def _max_t(others: tuple[Floats, Floats, Floats], units: Differences, plan: Plan) -> tuple[Floats, Floats, Floats]:
+def _max_t(
+    others: tuple[Floats, Floats, Floats], units: Differences, plan: Plan, max_t: MaxT
+) -> tuple[Floats, Floats, Floats]:
     """Bootstrap max-T of the dense members, a correction of `others` by Bonferroni; the level is shared out.
 
     Of m members k are not dense: each takes α/m, the max-T of the others α(m − k)/m, which adds up to α.
@@ -435,9 +455,7 @@ def _max_t(others: tuple[Floats, Floats, Floats], units: Differences, plan: Plan
     counts = np.arange(plan.resamples + 2)
     reached = int(counts[np.minimum(1.0, share * (counts / (plan.resamples + 1))) <= plan.alpha].max())
     alpha = plan.alpha if share == 1 else (reached + 0.5) / (plan.resamples + 1)
-    joint = stats.bootstrap_max_t(
-        units.select(np.flatnonzero(dense)), alpha=alpha, resamples=plan.resamples, rng=seed_of(plan, "max-T")
-    )
+    joint = max_t(units, dense, alpha, plan)
     own = (np.minimum(1.0, share * joint.p_adjusted), joint.adjusted_low, joint.adjusted_high)
     merged = tuple(column.copy() for column in others)
     for column, values in zip(merged, own, strict=True):

@@ -11,6 +11,7 @@ import numpy as np
 from rankstats import stats
 from rankstats.comparison.columns import Column, overall_differences
 from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.pair_draws import PairDraws
 from rankstats.comparison.result import Difference, Standing
 from rankstats.comparison.significance import chosen_correction, correct, run_test, seed_of
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
@@ -22,7 +23,11 @@ _NOT_FOR_RANKS = ("none", "bh", "by")
 
 
 def make_standings(
-    evidence: Evidence, plan: Plan, primary: Sequence[int], claims: Sequence[Difference] = ()
+    evidence: Evidence,
+    plan: Plan,
+    primary: Sequence[int],
+    claims: Sequence[Difference] = (),
+    draws: PairDraws | None = None,
 ) -> tuple[Standing, ...]:
     """Return a row for each primary measure and system, the best mean first; empty for fewer than three systems.
 
@@ -40,19 +45,24 @@ def make_standings(
         Indices of the primary measures.
     claims : sequence of Difference
         The claims: where they are all pairs on one measure, their adjusted p-values are those of the ranks.
+    draws : PairDraws, optional
+        Joint resamples that the claims were corrected by: they are not drawn again.
     """
     if len(evidence.scores.systems) < FEWEST_SYSTEMS:
         return ()
     withheld = {row.measure for row in claims if row.withheld is not None}
     same = plan.compare == "all-pairs" and len(primary) == 1 and plan.family == "primary"
-    rows = [row for m in primary for row in _standings(evidence, plan, m, claims if same else ())]
+    kept = PairDraws() if draws is None else draws
+    rows = [row for m in primary for row in _standings(evidence, plan, m, claims if same else (), kept)]
     # a verdict that is withheld is not spoken by the ranks either
     return tuple(
         replace(row, low=None, high=None, may_be_best=None) if row.measure in withheld else row for row in rows
     )
 
 
-def _standings(evidence: Evidence, plan: Plan, m: int, claims: Sequence[Difference]) -> list[Standing]:
+def _standings(
+    evidence: Evidence, plan: Plan, m: int, claims: Sequence[Difference], draws: PairDraws
+) -> list[Standing]:
     scores, weights = evidence.scores, evidence.weights
     info, systems = scores.measures[m], scores.systems
     kept = scores.defined()[:, m] & (evidence.query_weights > 0)
@@ -62,8 +72,8 @@ def _standings(evidence: Evidence, plan: Plan, m: int, claims: Sequence[Differen
     oriented = np.array([-np.inf if mean is None else sign * mean for mean in means])
     # equal means share the better rank
     ranks = 1 + (oriented[:, None] < oriented).sum(axis=1)
-    low, high, correction = _intervals(evidence, plan, m, sign, claims)
-    candidates = _candidates(evidence, plan, sign * values, kept)
+    low, high, correction = _intervals(evidence, plan, m, sign, claims, draws)
+    candidates = _candidates(evidence, plan, sign * values, kept, draws.of_measure.get(m))
     order = sorted(range(len(systems)), key=lambda s: (int(ranks[s]), s))
     return [
         Standing(
@@ -84,7 +94,7 @@ def _standings(evidence: Evidence, plan: Plan, m: int, claims: Sequence[Differen
 
 
 def _intervals(
-    evidence: Evidence, plan: Plan, m: int, sign: float, claims: Sequence[Difference]
+    evidence: Evidence, plan: Plan, m: int, sign: float, claims: Sequence[Difference], draws: PairDraws
 ) -> tuple[np.ndarray | None, np.ndarray | None, str | None]:
     """Return the ends of the rank intervals and the correction that they rest on."""
     systems = len(evidence.scores.systems)
@@ -103,7 +113,8 @@ def _intervals(
     if correction in (*_NOT_FOR_RANKS, "tukey"):
         # a rank interval needs the family-wise error of all pairs
         correction = "holm"
-    corrected = correct(correction, tested, differences, plan, evidence.clusters)
+    max_t = draws.max_t(evidence, columns)
+    corrected = correct(correction, tested, differences, plan, evidence.clusters, max_t)
     result = stats.rank_intervals(sign * differences.mean, corrected.p_adjusted <= plan.alpha)
     return result.low, result.high, correction
 
@@ -113,7 +124,9 @@ def _clustered(differences: stats.Differences, evidence: Evidence) -> stats.Diff
     return stats.cluster_sums(differences, evidence.clusters)
 
 
-def _candidates(evidence: Evidence, plan: Plan, values: np.ndarray, kept: np.ndarray) -> np.ndarray | None:
+def _candidates(
+    evidence: Evidence, plan: Plan, values: np.ndarray, kept: np.ndarray, drawn: stats.PairBootstrap | None
+) -> np.ndarray | None:
     """Return which systems may be the best; None where there are too few queries, or clusters."""
     if evidence.clusters is not None or plan.test in RANK_TESTS:
         return None
@@ -122,6 +135,8 @@ def _candidates(evidence: Evidence, plan: Plan, values: np.ndarray, kept: np.nda
     if effective < SMALLEST_VERDICT_N:
         return None
     method = "bootstrap" if effective >= MCB_BOOTSTRAP_FROM and weights is None else "randomisation"
+    if method == "bootstrap" and drawn is not None:
+        return drawn.best(plan.alpha).candidate
     result = stats.best_systems(
         values, weights, method=method, alpha=plan.alpha, resamples=plan.resamples, rng=seed_of(plan, "max-T")
     )

@@ -89,6 +89,12 @@ def _stated(attribute: Attribute, mix: Mapping[str, float]) -> NDArray[np.float6
                 f"mix of {attribute.name!r}: {value!r} is not among its values ({', '.join(values)})"
                 + did_you_mean(value, values)
             )
+    missing = [value for value in values if value not in mix]
+    if missing:
+        raise PlanError(
+            f"mix of {attribute.name!r}: no share for {', '.join(repr(value) for value in missing)}; give every value "
+            "one, 0 to leave it out"
+        )
     shares = np.array([mix.get(value, 0.0) for value in attribute.values])
     return np.asarray(shares / shares.sum())
 

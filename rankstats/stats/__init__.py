@@ -40,6 +40,7 @@ from rankstats.stats.correlation import (
 from rankstats.stats.covariate_adjustment import AdjustedArms, cuped, regression_adjustment
 from rankstats.stats.daily_moments import DailyMoments, daily_moments
 from rankstats.stats.differences import Differences, paired_differences, stack_columns
+from rankstats.stats.effect_agreement import Correlation, EffectAgreement, effect_agreement
 from rankstats.stats.effect_intervals import EffectIntervalsResult, effect_intervals
 from rankstats.stats.effects import (
     EffectSizes,
@@ -49,6 +50,7 @@ from rankstats.stats.effects import (
     relative_difference,
 )
 from rankstats.stats.equivalence import EquivalenceResult, NoninferiorityResult, equivalence_test, noninferiority_test
+from rankstats.stats.exact_moments import ExactCubes, ExactMoments, exact_cubes, exact_moments, moments_of, no_moments
 from rankstats.stats.experiment_power import ExperimentPlan, plan_means, plan_proportions, unit_variance
 from rankstats.stats.flip_max_t import FlipMaxTResult, flip_max_t
 from rankstats.stats.flip_min_p import FlipMinPResult, flip_min_p
@@ -78,6 +80,8 @@ from rankstats.stats.interleaving_credit import (
     team_draft_credits,
 )
 from rankstats.stats.interleaving_logs import impression_labels, shared_prefix, team_signs
+from rankstats.stats.interleaving_ranking import RankerScores, ranker_scores
+from rankstats.stats.interleaving_segments import SegmentPreferences, segment_preferences
 from rankstats.stats.item_lists import (
     ListCorrelation,
     RankedLists,
@@ -92,12 +96,16 @@ from rankstats.stats.many_systems import DiscriminativePower, RankIntervals, dis
 from rankstats.stats.max_t import MaxTResult, bootstrap_max_t
 from rankstats.stats.multiplicity import CORRECTIONS, adjust, not_tighter
 from rankstats.stats.overlaps import TIE_VERSIONS, RankBiasedOverlap, overlap_at, rank_biased_overlap
+from rankstats.stats.pair_bootstrap import PairBootstrap
 from rankstats.stats.poisson_bootstrap import (
     ArmBootstrapResult,
+    ExactPoissonSums,
     PoissonSums,
+    exact_poisson_sums,
     merge_poisson_sums,
     poisson_bootstrap,
     poisson_sums,
+    rounded_poisson_sums,
 )
 from rankstats.stats.post_stratification import PostStratified, post_stratified
 from rankstats.stats.power import (
@@ -149,6 +157,7 @@ from rankstats.stats.unit_moments import (
     unit_moments,
 )
 from rankstats.stats.unit_permutations import UnitPermutationResult, permutation_p, unit_permutation_test
+from rankstats.stats.unit_sketch import SharedUnits, UnitSketch, shared_units, unit_sketch
 from rankstats.stats.winsorising import WinsorisingCap, winsorising_cap
 
 __all__ = [
@@ -199,6 +208,7 @@ __all__ = [
     "rank_intervals",
     "BestSystems",
     "best_systems",
+    "PairBootstrap",
     "DiscriminativePower",
     "discriminative_power",
     "PairedTResult",
@@ -319,6 +329,10 @@ __all__ = [
     "impression_outcomes",
     "interleaving_sequence",
     "interleaving_test",
+    "RankerScores",
+    "ranker_scores",
+    "SegmentPreferences",
+    "segment_preferences",
     "Credits",
     "balanced_credits",
     "credits_of_wins",
@@ -342,6 +356,22 @@ __all__ = [
     "SegmentEffects",
     "effects_weighted",
     "segment_effects",
+    "Correlation",
+    "EffectAgreement",
+    "effect_agreement",
+    "ExactMoments",
+    "ExactCubes",
+    "exact_cubes",
+    "exact_moments",
+    "moments_of",
+    "no_moments",
+    "ExactPoissonSums",
+    "exact_poisson_sums",
+    "rounded_poisson_sums",
+    "SharedUnits",
+    "UnitSketch",
+    "shared_units",
+    "unit_sketch",
     "UnitMoments",
     "aggregated_moments",
     "count_moments",

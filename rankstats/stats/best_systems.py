@@ -15,7 +15,8 @@ from rankstats.errors import RankstatsError
 from rankstats.stats.complete_values import all_pairs, pairwise_differences, systems_of
 from rankstats.stats.differences import Differences
 from rankstats.stats.joint_flips import JointSigns, flip_ends, inverse_root, slack
-from rankstats.stats.moments import CentredMoments
+from rankstats.stats.moments import CentredMoments, studentised
+from rankstats.stats.products import product
 from rankstats.stats.random_blocks import RNG, generator_from, index_words, indices_from_words, resample_counts
 from rankstats.stats.reading import monte_carlo_p, monte_carlo_rank
 from rankstats.stats.results import ColumnResult
@@ -136,9 +137,15 @@ def best_systems(
     batch = None if batch is None else check_count("batch", batch)
     check_choice("method", method, METHODS)
     pairs = _complete_pairs(values, weights)
+    source = _Flips.of(pairs, resamples) if method == "randomisation" else PairResamples.of(pairs, resamples)
+    largest = largest_of_the_others(source, source.blocks(generator_from(rng), batch))
+    return read_best(source, largest, alpha=alpha, method=method)
+
+
+def read_best(source: _Flips | PairResamples, largest: Floats, *, alpha: float, method: str) -> BestSystems:
+    """Read candidates and intervals off the largest statistics of `largest_of_the_others`."""
+    pairs = source.pairs
     m, n = systems_of(pairs.n_columns), int(pairs.n[0])
-    source = _Flips.of(pairs, resamples) if method == "randomisation" else _Resamples.of(pairs, resamples)
-    largest = _largest_of_the_others(source, m, source.blocks(generator_from(rng), batch))
     threshold = (
         _off_diagonal(_square(source.observed, _opposite(source.observed), m), -np.inf).max(axis=0) - source.slack
     )
@@ -176,25 +183,37 @@ Statistics: TypeAlias = Callable[[slice], Floats]
 """Statistics of some pairs in a block of resamples, shape (batch, pairs); −inf where there is none."""
 
 
-def _largest_of_the_others(source: _Flips | _Resamples, m: int, blocks: Iterator[tuple[slice, Statistics]]) -> Floats:
-    """Return, for each resample and system, the largest statistic of (other − system), shape (B, m)."""
+def largest_of_the_others(
+    source: _Flips | PairResamples,
+    blocks: Iterator[tuple[slice, Statistics]],
+    seen: Callable[[slice, slice, Floats, Floats], None] | None = None,
+) -> Floats:
+    """Return, for each resample and system, the largest statistic of (other − system), shape (B, m).
+
+    `seen` is called for every piece with its resamples, its pairs, and their statistics either way round.
+    """
+    m = systems_of(source.pairs.n_columns)
     largest = np.full((source.looked_at, m), -np.inf)
     for resampled, statistics in blocks:
         part = largest[resampled]
-        for system, columns in enumerate(_pairs_by_baseline(m)):
+        for system, columns in enumerate(pairs_by_baseline(m)):
             values = statistics(columns)
+            opposite = _opposite(values)
             np.maximum(part[:, system], values.max(axis=1), out=part[:, system])
             later = part[:, system + 1 :]
-            np.maximum(later, _opposite(values), out=later)
+            np.maximum(later, opposite, out=later)
+            if seen is not None:
+                seen(resampled, columns, values, opposite)
     return largest
 
 
 def _opposite(statistics: Floats) -> Floats:
     """Return the statistics of the pairs the other way round; where there is none, there is none."""
-    return np.where(np.isneginf(statistics), statistics, -statistics)
+    absent = np.isneginf(statistics)
+    return np.where(absent, statistics, -statistics) if absent.any() else -statistics
 
 
-def _pairs_by_baseline(m: int) -> list[slice]:
+def pairs_by_baseline(m: int) -> list[slice]:
     """Return which columns hold the pairs of each system with the later ones."""
     starts = np.concatenate([[0], np.cumsum(np.arange(m - 1, 0, -1))])
     return [slice(int(start), int(stop)) for start, stop in pairwise(starts)]
@@ -255,7 +274,7 @@ class _Flips:
 
     def _statistics(self, numerators: Floats, block: Floats, columns: slice) -> Floats:
         inverse = self.inverse[columns]
-        return np.where(inverse > 0, block @ numerators[:, columns] * inverse, -np.inf)
+        return np.where(inverse > 0, product(block, numerators[:, columns]) * inverse, -np.inf)
 
     def p_value(self, count: Codes) -> Floats:
         return self.signs.p_value(count)
@@ -270,7 +289,7 @@ class _Flips:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Resamples:
+class PairResamples:
     """Joint bootstrap resamples of all pairs of systems, re-studentised."""
 
     pairs: Differences
@@ -282,13 +301,13 @@ class _Resamples:
     exact: bool = False
 
     @classmethod
-    def of(cls, pairs: Differences, resamples: int) -> _Resamples:
+    def of(cls, pairs: Differences, resamples: int) -> PairResamples:
         rows = np.flatnonzero(pairs.present.any(axis=1))
         error, m = pairs.standard_error, systems_of(pairs.n_columns)
         observed = np.divide(pairs.mean, error, out=np.full(len(error), -np.inf), where=error > 0)
         moments = [
             CentredMoments.of(pairs.select(np.arange(columns.start, columns.stop)), len(rows)).restricted(rows)
-            for columns in _pairs_by_baseline(m)
+            for columns in pairs_by_baseline(m)
         ]
         return cls(pairs, observed, rows, moments, resamples)
 
@@ -305,13 +324,12 @@ class _Resamples:
             yield resampled, partial(self._statistics, of_columns, counts)
 
     def _columns(self) -> list[slice]:
-        return _pairs_by_baseline(systems_of(self.pairs.n_columns))
+        return pairs_by_baseline(systems_of(self.pairs.n_columns))
 
     def _statistics(self, moments: dict[int, CentredMoments], counts: Floats, columns: slice) -> Floats:
         deviation, variance = moments[columns.start].deviation_and_variance(counts)
         usable = (variance > 0) & (self.observed[columns] > -np.inf)
-        ratio = np.divide(deviation, np.sqrt(variance), out=np.full(variance.shape, -np.inf), where=usable)
-        return np.asarray(ratio)
+        return studentised(deviation, variance, usable, -np.inf)
 
     def p_value(self, count: Codes) -> Floats:
         return monte_carlo_p(count, self.looked_at)

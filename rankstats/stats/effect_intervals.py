@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from rankstats.stats.classical import agreeing_ends, paired_t
 from rankstats.stats.differences import Differences
@@ -162,7 +163,7 @@ def _shift_at(statistic: float, df: int, tail: float, reach: float) -> float:
         low, reach = low - reach, 2 * reach
     while excess(high) < 0:
         high, reach = high + reach, 2 * reach
-    return float(optimize.brentq(excess, low, high, xtol=1e-11))
+    return float(scipy.optimize.brentq(excess, low, high, xtol=1e-11))
 
 
 def _superiority(differences: Differences, alpha: float) -> tuple[Floats, Floats, Floats]:

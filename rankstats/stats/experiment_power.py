@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from rankstats.errors import RankstatsError
 from rankstats.stats.arm_pairs import linearised
@@ -421,7 +422,7 @@ def _smallest(excess: Callable[[float], float], furthest: float) -> float:
         upper *= 2
     if excess(upper) < 0:
         return np.nan
-    return float(optimize.brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-14))
+    return float(scipy.optimize.brentq(excess, 0.0, upper, xtol=1e-300, rtol=1e-14))
 
 
 def _days(needed: float, daily_units: ArrayLike | None) -> float:

@@ -12,6 +12,7 @@ from rankstats.stats.classical import agreeing_ends
 from rankstats.stats.differences import Differences
 from rankstats.stats.flip_readings import column_chunks
 from rankstats.stats.joint_flips import JointSigns, flip_ends, inverse_root, slack
+from rankstats.stats.products import product
 from rankstats.stats.random_blocks import RNG, generator_from
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import check_alpha, check_count
@@ -194,7 +195,7 @@ class _Tally:
         for looked_at, block in blocks:
             flips, running = np.ascontiguousarray(block.T), largest[looked_at]
             for chunk in column_chunks(order, _COLUMNS_AT_ONCE):
-                values = transposed[chunk] @ flips
+                values = product(transposed[chunk], flips)
                 np.abs(values, out=values)
                 values *= inverse[chunk][:, None]
                 alone[chunk] += _reaching(values, thresholds[chunk])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rankstats.stats.differences import Differences
 from rankstats.stats.flip_readings import column_chunks, negligible_sums
 from rankstats.stats.joint_flips import JointSigns
+from rankstats.stats.products import product
 from rankstats.stats.random_blocks import RNG, generator_from, replayed
 from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import check_count
@@ -137,7 +138,7 @@ class _Family:
         transposed = np.ascontiguousarray(self.numerators[:, columns].T)
         sums = np.empty((len(columns), self.signs.looked_at))
         for looked_at, block in self.signs.blocks(generator, self.batch):
-            sums[:, looked_at] = np.abs(transposed @ block.T)
+            sums[:, looked_at] = np.abs(product(transposed, block.T))
         if not self.signs.exact:
             sums = np.hstack([np.abs(transposed.sum(axis=1, keepdims=True)), sums])
         return sums

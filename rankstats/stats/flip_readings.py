@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from rankstats.stats.differences import Differences
 from rankstats.stats.flip_sums import flipped_sums
 from rankstats.stats.random_blocks import replayed
-from rankstats.stats.reading import exact_rank, largest_at, monte_carlo_p, monte_carlo_rank, smallest_at
+from rankstats.stats.reading import exact_rank, monte_carlo_p, monte_carlo_rank, smallest_at
 
 TOLERANCE = 1e-9
 """Sums of at most this fraction of Σ|wd| count as 0; see `negligible_sums`."""
 
 _COLUMNS_AT_ONCE = 128
+_COLUMNS_READ = 4
+"""Columns whose patterns are worked out at once: their arrays stay near the processor."""
 _ENUMERATED_AT_ONCE = 16
 
 Floats = NDArray[np.float64]
@@ -92,39 +94,55 @@ def negligible_sums(differences: Differences) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Sets:
-    """What patterns (rows) say of columns: outermost means of their sets, whether they reach the observed sum."""
+    """What patterns say of columns: outermost means of their sets, and whether they reach the observed sum.
+
+    `beyond` is 0 or less where a pattern reaches the sum, and 0 where it equals it.
+    """
 
     lower: Floats
     upper: Floats
-    reaches: NDArray[np.bool_]
-    equals: NDArray[np.bool_]
+    beyond: Floats
 
 
 def _read_sets(
     flipped: Floats, weight: Floats, *, total: Floats, tolerance: Floats, total_weight: Floats, two_sided: bool
 ) -> _Sets:
-    """Compare the flipped sets (sums and weights, shape (patterns, c)) with the rest."""
+    """Compare the flipped sets, sums and weights, with the rest; all shapes broadcast to that of the sums."""
+    flipped, kept, beyond = _without_noise(flipped, total, tolerance)
+    empty, full = weight == 0, weight == total_weight
+    outside = empty | full
+    some_outside = bool(outside.any())
+    mean = flipped / (np.where(empty, 1.0, weight) if some_outside else weight)
+    if not two_sided:
+        low = np.where(empty, -np.inf, mean)
+        return _Sets(low, low, flipped)
+    other = kept / (np.where(full, 1.0, total_weight - weight) if some_outside else total_weight - weight)
+    # for a mean between the two means of a pattern only the smaller one can lie below: r-th smallest of the smaller
+    # ones and r-th smallest of all are the same number
+    lower, upper = np.minimum(mean, other), np.maximum(mean, other, out=mean)
+    if some_outside:
+        lower, upper = np.where(outside, -np.inf, lower), np.where(outside, np.inf, upper)
+    return _Sets(lower, upper, beyond)
+
+
+def _without_noise(flipped: Floats, total: Floats, tolerance: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the sums of both sets and their product.
+
+    Negligible sums are 0, of both sets only the smaller unless the whole is 0.
+    """
     kept = total - flipped
+    # whole numbers below 2**53: the product vanishes only where one of them is 0
+    product = flipped * kept
+    most = np.abs(total) + tolerance
+    # where one sum is negligible the other one is the total, up to that
+    if not np.any(np.abs(product) <= 2 * tolerance * most):
+        return flipped, kept, product
     size, rest = np.abs(flipped), np.abs(kept)
     cancelled = np.abs(total) <= tolerance
     zero_flipped = (size <= tolerance) & ((size < rest) | cancelled)
     zero_kept = (rest <= tolerance) & ((rest < size) | cancelled)
     flipped, kept = np.where(zero_flipped, 0.0, flipped), np.where(zero_kept, 0.0, kept)
-    empty, full = weight == 0, weight == total_weight
-    mean = flipped / np.where(empty, 1.0, weight)
-    if not two_sided:
-        low = np.where(empty, -np.inf, mean)
-        return _Sets(low, low, flipped <= 0, flipped == 0)
-    other = kept / np.where(full, 1.0, total_weight - weight)
-    # for a mean between the two means of a pattern only the smaller one can lie below: r-th smallest of the smaller
-    # ones and r-th smallest of all are the same number
-    outside = empty | full
-    return _Sets(
-        np.where(outside, -np.inf, np.minimum(mean, other)),
-        np.where(outside, np.inf, np.maximum(mean, other)),
-        np.sign(flipped) * np.sign(kept) <= 0,
-        (flipped == 0) | (kept == 0),
-    )
+    return flipped, kept, np.multiply(flipped, kept, out=product)
 
 
 def distinct_masks(present: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -142,10 +160,10 @@ def column_chunks(columns: Columns, at_once: int) -> list[Columns]:
 
 
 def _ends(
-    lower: Floats, upper: Floats, ranks: NDArray[np.int64], scale: Floats, two_sided: bool
+    lower: Floats, negated_upper: Floats, ranks: NDArray[np.int64], scale: Floats, two_sided: bool
 ) -> tuple[Floats, Floats]:
     lows = smallest_at(lower, ranks) * scale
-    highs = largest_at(upper, ranks) * scale if two_sided else np.full(lows.shape, np.inf)
+    highs = -smallest_at(negated_upper, ranks) * scale if two_sided else np.full(lows.shape, np.inf)
     return lows, highs
 
 
@@ -191,16 +209,27 @@ def _draw_chunk(
         "total_weight": weights.sum(axis=0)[mask_of],
     }
     lower = np.empty((n_columns, resamples))
-    upper = np.empty((n_columns, resamples)) if question.two_sided else lower
+    negated = np.empty((n_columns, resamples)) if question.two_sided else lower
     count = np.zeros(n_columns, dtype=np.int64)
-    for rows, sums in flipped_sums(generator, matrix, resamples, batch):
-        flipped, weight = sums[:, :n_columns], sums[:, n_columns + mask_of]
-        sets = _read_sets(flipped, weight, **whole, two_sided=question.two_sided)
-        lower[:, rows], upper[:, rows] = sets.lower.T, sets.upper.T
-        count += np.count_nonzero(sets.reaches, axis=0)
+    pieces = [slice(start, start + _COLUMNS_READ) for start in range(0, n_columns, _COLUMNS_READ)]
+    for patterns, sums in flipped_sums(generator, matrix, resamples, batch):
+        flipped, weight = sums.T[:n_columns], sums.T[n_columns:]
+        for some in pieces:
+            sets = _read_sets(
+                flipped[some],
+                weight if len(weight) == 1 else weight[mask_of[some]],
+                total=whole["total"][some, None],
+                tolerance=whole["tolerance"][some, None],
+                total_weight=whole["total_weight"][some, None],
+                two_sided=question.two_sided,
+            )
+            lower[some, patterns] = sets.lower
+            if question.two_sided:
+                np.negative(sets.upper, out=negated[some, patterns])
+            count[some] += np.count_nonzero(sets.beyond <= 0, axis=1)
     scale = differences.numerator_unit / differences.weight_unit
     ranks = _ranks(False, resamples, question, columns)
-    readings.put_ends(columns, *_ends(lower, upper, ranks, scale, question.two_sided))
+    readings.put_ends(columns, *_ends(lower, negated, ranks, scale, question.two_sided))
     readings.p_value[columns] = monte_carlo_p(count, resamples)
     readings.mid_p[columns] = np.nan
     readings.smallest_p[columns] = 1 / (resamples + 1)
@@ -247,9 +276,9 @@ def _enumerate_chunk(
     patterns = len(flipped)
     ranks = _ranks(True, patterns, question, columns)
     scale = differences.numerator_unit[columns] / differences.weight_unit
-    lower, upper = np.ascontiguousarray(sets.lower.T), np.ascontiguousarray(sets.upper.T)
-    readings.put_ends(columns, *_ends(lower, upper, ranks, scale, question.two_sided))
-    readings.p_value[columns] = np.count_nonzero(sets.reaches, axis=0) / patterns
-    readings.mid_p[columns] = readings.p_value[columns] - np.count_nonzero(sets.equals, axis=0) / patterns / 2
+    lower, negated = np.ascontiguousarray(sets.lower.T), np.ascontiguousarray(-sets.upper.T)
+    readings.put_ends(columns, *_ends(lower, negated, ranks, scale, question.two_sided))
+    readings.p_value[columns] = np.count_nonzero(sets.beyond <= 0, axis=0) / patterns
+    readings.mid_p[columns] = readings.p_value[columns] - np.count_nonzero(sets.beyond == 0, axis=0) / patterns / 2
     readings.smallest_p[columns] = 1 / patterns
     readings.patterns[columns] = 2 ** len(rows)

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstats.stats.products import product
 from rankstats.stats.random_blocks import word_blocks
 
 _ROWS_AT_ONCE = 1024
-_PATTERNS_AT_ONCE = 128
-"""Bits that are unpacked at once: they stay in the cache until they are multiplied."""
+_BITS_AT_ONCE = 1 << 17
+"""Bits that are unpacked at once: they stay in the cache until they are multiplied, and few products are made."""
 
 _LOOKED_UP_FROM = 1024
 _LOOKED_UP_COLUMNS = 2
@@ -51,7 +52,7 @@ def flipped_sums(
     patterns : slice
         Which of the patterns the block holds.
     sums : ndarray, shape (batch, k)
-        Exact sums over the flipped rows.
+        Exact sums over the flipped rows; those of a column lie beside each other in memory.
 
     Examples
     --------
@@ -69,15 +70,20 @@ def flipped_sums(
 
 
 def _multiplied(octets: NDArray[np.uint8], matrix: Floats) -> Floats:
-    sums = np.zeros((len(octets), matrix.shape[1]))
-    for first in range(0, len(octets), _PATTERNS_AT_ONCE):
-        patterns = slice(first, first + _PATTERNS_AT_ONCE)
-        for start in range(0, len(matrix), _ROWS_AT_ONCE):
+    n = len(matrix)
+    at_once = max(1, _BITS_AT_ONCE // max(1, min(n, _ROWS_AT_ONCE)))
+    sums = np.zeros((matrix.shape[1], len(octets)))
+    for first in range(0, len(octets), at_once):
+        patterns = slice(first, first + at_once)
+        for start in range(0, n, _ROWS_AT_ONCE):
             rows = matrix[start : start + _ROWS_AT_ONCE]
             packed = octets[patterns, start // 8 : (start + _ROWS_AT_ONCE) // 8]
-            bits = np.unpackbits(packed, axis=1, count=len(rows), bitorder="little")
-            sums[patterns] += bits.astype(np.float64) @ rows
-    return sums
+            bits = np.unpackbits(packed, axis=1, count=len(rows), bitorder="little").astype(np.float64)
+            if n <= _ROWS_AT_ONCE:
+                product(rows.T, bits.T, out=sums[:, patterns])
+            else:
+                sums[:, patterns] += rows.T @ bits.T
+    return sums.T
 
 
 def _looked_up(octets: NDArray[np.uint8], matrix: Floats) -> Floats:
@@ -98,4 +104,5 @@ def _looked_up(octets: NDArray[np.uint8], matrix: Floats) -> Floats:
                 # an octet cannot be out of bounds, and this mode writes to `found` without a copy
                 np.take(paired[pair, group], positions[group], out=found, mode="clip")
                 sums[pair] += found
-    return np.ascontiguousarray(sums.T).view(np.float64)[:, :columns]
+    parts = np.stack([sums.real, sums.imag], axis=1).reshape(2 * pairs, patterns)
+    return np.asarray(parts[:columns].T)

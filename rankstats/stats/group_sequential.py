@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from rankstats.errors import RankstatsError
 from rankstats.stats.arm_scales import critical_value, tail
@@ -293,7 +294,7 @@ def sequential_inflation(design: SequentialBounds, power: float = 0.8) -> float:
         tails = special.ndtr(drift - critical) + (special.ndtr(-drift - critical) if design.two_sided else 0.0)
         return float(tails) - power
 
-    drifts = [float(optimize.brentq(function, 0.0, 20.0, xtol=1e-10)) for function in (excess, fixed_excess)]
+    drifts = [float(scipy.optimize.brentq(function, 0.0, 20.0, xtol=1e-10)) for function in (excess, fixed_excess)]
     return (drifts[0] / drifts[1]) ** 2
 
 
@@ -439,7 +440,7 @@ def _smallest_level(excess: Callable[[float], float], at_least: float) -> float:
     def limited(logarithm: float) -> float:
         return min(excess(math.exp(logarithm)), 1e3)
 
-    return math.exp(optimize.brentq(limited, math.log(lowest), math.log(highest), xtol=1e-9))
+    return math.exp(scipy.optimize.brentq(limited, math.log(lowest), math.log(highest), xtol=1e-9))
 
 
 def _stagewise_p(normal: Floats, design: SequentialBounds, stopped: int) -> float:

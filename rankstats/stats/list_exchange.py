@@ -20,6 +20,8 @@ from rankstats.stats.random_blocks import RNG, generator_from
 from rankstats.stats.validation import ALTERNATIVES, check_choice, check_count
 
 _ELEMENTS_AT_ONCE = 1 << 21
+_ROUNDINGS = 8
+"""Half units in the last place by which each term of four statistics may be off."""
 
 Floats = NDArray[np.float64]
 Parts = NDArray[Any]
@@ -139,7 +141,7 @@ def list_exchange_test(
     observed = np.asarray(statistic(pair), dtype=np.float64)
     difference = float(observed[1] - observed[0])
     size = check_count("batch", batch) if batch is not None else max(1, _ELEMENTS_AT_ONCE // max(pair[0].size, 1))
-    slack = TOLERANCE * float(np.abs(observed).max())
+    slack = _slack(pair, observed)
     count = 0
     for _, block in signs.blocks(generator_from(rng), size):
         exchanged = np.zeros((len(block), n), dtype=bool)
@@ -169,6 +171,19 @@ def _checked(first: ArrayLike, second: ArrayLike) -> Parts:
             "queries and the same shape for both systems are expected"
         )
     return np.stack([one, other])
+
+
+def _slack(pair: Parts, observed: Floats) -> float:
+    """Return by how much differences of equal size may differ: a part of their size, and the rounding of the values.
+
+    Rounding grows with what is added up; it is taken to be no more than a billionth of the values.
+    """
+    size = float(np.abs(observed).max())
+    if pair.dtype.kind == "f":
+        known = np.abs(pair[np.isfinite(pair)])
+        size = max(size, float(known.mean()) if known.size else 0.0)
+    rounding = min(TOLERANCE, _ROUNDINGS * float(np.finfo(np.float64).eps) * pair[0].size) * size
+    return float(max(TOLERANCE * abs(observed[1] - observed[0]), rounding))
 
 
 def _differences(pair: Parts, exchanged: NDArray[np.bool_], statistic: Statistic) -> Floats:

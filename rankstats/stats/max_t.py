@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rankstats.stats.bootstrap import checked_indices
 from rankstats.stats.differences import Differences
 from rankstats.stats.flip_readings import column_chunks
-from rankstats.stats.moments import CentredMoments
+from rankstats.stats.moments import CentredMoments, studentised
 from rankstats.stats.random_blocks import (
     RNG,
     batches,
@@ -147,10 +147,10 @@ def bootstrap_max_t(
         for columns, part in moments:
             deviation, variance = part.deviation_and_variance(counts)
             spread = variance > 0
-            ratio = np.divide(np.abs(deviation), np.sqrt(variance), out=np.zeros_like(variance), where=spread)
+            ratio = studentised(np.abs(deviation, out=deviation), variance, spread, 0.0)
             largest[resampled] = np.maximum(largest[resampled], ratio.max(axis=1))
-            left_out[columns] += np.count_nonzero(~spread, axis=0)
-    return _read_family(differences, np.sort(largest), left_out, alpha)
+            left_out[columns] += len(spread) - np.count_nonzero(spread, axis=0)
+    return read_family(differences, np.sort(largest), left_out, alpha)
 
 
 def _family_moments(differences: Differences) -> list[tuple[NDArray[np.int64], CentredMoments]]:
@@ -182,7 +182,8 @@ def _joint_counts(
         yield resampled, resample_counts(indices_from_words(words, n), n)
 
 
-def _read_family(differences: Differences, ordered: Floats, left_out: NDArray[np.int64], alpha: float) -> MaxTResult:
+def read_family(differences: Differences, ordered: Floats, left_out: NDArray[np.int64], alpha: float) -> MaxTResult:
+    """Read the family off the largest statistics of its resamples, ascending; `left_out` counts as in the result."""
     resamples, estimate, error = len(ordered), differences.mean, differences.standard_error
     rank = monte_carlo_rank(alpha, resamples)
     critical = float(ordered[resamples - rank]) if rank else np.inf

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rankstats.stats.differences import Differences
 from rankstats.stats.exact_sums import to_grid
 from rankstats.stats.flip_readings import distinct_masks
+from rankstats.stats.products import product
 
 _ELEMENTS_AT_ONCE = 1 << 15
 """Statistics that are worked out at once."""
@@ -62,7 +63,7 @@ class CentredMoments:
 
         A variance that rounding to the grids cannot tell from 0 is 0; both are NaN where there is no weight.
         """
-        return self.from_sums(counts @ self.columns, counts @ self.sets)
+        return self.from_sums(product(counts, self.columns), product(counts, self.sets))
 
     def from_sums(self, of_columns: Floats, of_sets: Floats) -> tuple[Floats, Floats]:
         """Return the same for sums over rows that were made elsewhere: counts @ `columns` and counts @ `sets`."""
@@ -83,16 +84,33 @@ class CentredMoments:
         square = deviation**2 * square_weight
         drift = 2 * deviation
         product = drift * cross
-        # Σw²x² − 2d*Σw²x + d*²Σw², and the sum of the absolute values of its terms
+        # Σw²x² − 2d*Σw²x + d*²Σw²
         np.subtract(second, product, out=variance)
         variance += square
-        magnitude = np.abs(product, out=product)
-        magnitude += second
-        magnitude += square
-        noise = self._noise(np.abs(drift, out=drift), magnitude, deviation)
-        np.copyto(variance, 0.0, where=~(variance > noise))
+        doubtful = self._doubtful(variance, deviation, second, cross, (known, square_weight))
+        if len(doubtful):
+            some = variance[:, doubtful]
+            terms = [np.abs(part[:, doubtful]) for part in (drift, product)]
+            magnitude = terms[1] + second[:, doubtful] + square[:, doubtful]
+            noise = self._noise(terms[0], magnitude, deviation[:, doubtful], doubtful)
+            variance[:, doubtful] = np.where(some > noise, some, 0.0)
         variance *= factor
         variance /= known**2
+
+    def _doubtful(
+        self, variance: Floats, deviation: Floats, second: Floats, cross: Floats, of_sets: tuple[Floats, Floats]
+    ) -> NDArray[np.int64]:
+        """Return the columns of which some variance is not above the most that rounding could make of all of them."""
+        largest = np.maximum(deviation.max(axis=0), -deviation.min(axis=0))
+        weight, square_weight = (part.max(axis=0) for part in of_sets)
+        # not weighted, the sum that crosses is the one that the deviation is made of
+        crossing = np.maximum(cross.max(axis=0), -cross.min(axis=0)) if self.weighted else largest * weight
+        drift = 2 * largest
+        magnitude = drift * crossing + second.max(axis=0) + largest**2 * square_weight
+        everything = np.arange(len(drift))
+        most = self._noise(drift[None].copy(), magnitude[None], drift[None] / 2, everything)[0]
+        # twice, for the bound is rounded too; NaN is doubtful
+        return np.flatnonzero(~(variance.min(axis=0) > 2 * most))
 
     def _of_sets(self, of_sets: Floats) -> tuple[Floats, Floats, Floats]:
         """Return Σw (NaN where it is 0), Σw² and n/(n − 1) of the columns; of shape (resamples, 1) where all agree."""
@@ -104,14 +122,24 @@ class CentredMoments:
             return known, square_weight, factor
         return known[:, self.set_of], square_weight[:, self.set_of], factor[:, self.set_of]
 
-    def _noise(self, drift: Floats, magnitude: Floats, deviation: Floats) -> Floats:
-        """Return, in the place of `drift` (2 |d*|), how large a variance may come from rounding alone."""
-        units = self.column_units
+    def _noise(self, drift: Floats, magnitude: Floats, deviation: Floats, columns: NDArray[np.int64]) -> Floats:
+        """Return, in the place of `drift` (2 |d*|), how large a variance may come from rounding alone.
+
+        `magnitude` is the sum of the absolute values of the terms of the variance.
+        """
+        units = self.column_units[:, columns]
         drift *= units[-1 if self.weighted else 0]
         drift += units[1]
         drift *= self.terms
-        magnitude *= 2.0**-48
-        drift += magnitude
+        drift += magnitude * 2.0**-48
         if self.weighted:
-            drift += self.terms * self.set_units[1][self.set_of] * deviation**2
+            drift += self.terms * self.set_units[1][self.set_of[columns]] * deviation**2
         return drift
+
+
+def studentised(deviation: Floats, variance: Floats, usable: NDArray[np.bool_], otherwise: float) -> Floats:
+    """Return deviation / √variance where usable, else `otherwise`; the two arrays may be overwritten."""
+    if usable.all():
+        return np.asarray(np.divide(deviation, np.sqrt(variance, out=variance), out=deviation))
+    found = np.full(variance.shape, otherwise)
+    return np.asarray(np.divide(deviation, np.sqrt(variance), out=found, where=usable))

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from rankstats.errors import RankstatsError
 from rankstats.stats.differences import Differences
@@ -216,7 +217,7 @@ def _level(alpha: float, power: float, family_size: int) -> float:
 def _root(function: Callable[[float], float], upper: float) -> float:
     while function(upper) < 0:
         upper *= 2
-    return float(optimize.brentq(function, 0.0, upper, xtol=1e-12))
+    return float(scipy.optimize.brentq(function, 0.0, upper, xtol=1e-12))
 
 
 def queries_needed(
@@ -292,7 +293,7 @@ def fractional_queries_needed(
     upper = 4.0
     while enough(upper) < 0:
         upper *= 2
-    return float(optimize.brentq(enough, upper / 2, upper, xtol=1e-9))
+    return float(scipy.optimize.brentq(enough, upper / 2, upper, xtol=1e-9))
 
 
 def _reaches(

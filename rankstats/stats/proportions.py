@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from rankstats.stats.classical import SMALLEST_P, agreeing_ends
 from rankstats.stats.reading import adjusted_p
@@ -332,5 +333,5 @@ def _fisher(control_successes: int, control_n: int, treatment_successes: int, tr
             [control_successes, control_n - control_successes],
         ]
     )
-    p = float(stats.fisher_exact(table).pvalue)
-    return max(p, SMALLEST_P), float(stats.contingency.odds_ratio(table, kind="conditional").statistic)
+    p = float(scipy.stats.fisher_exact(table).pvalue)
+    return max(p, SMALLEST_P), float(scipy.stats.contingency.odds_ratio(table, kind="conditional").statistic)

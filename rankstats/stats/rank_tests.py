@@ -11,8 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+from scipy import special
 
 from rankstats.stats.classical import SMALLEST_P, agreeing_ends
 from rankstats.stats.complete_values import all_pairs, complete_values
@@ -133,7 +134,7 @@ class _Ranks:
     @classmethod
     def of(cls, values: ArrayLike) -> _Ranks:
         kept = complete_values(values)
-        within = stats.rankdata(-kept.integers, axis=1) if kept.n else kept.integers
+        within = scipy.stats.rankdata(-kept.integers, axis=1) if kept.n else kept.integers
         return cls(within, within.sum(axis=0), kept.left_out)
 
     @property

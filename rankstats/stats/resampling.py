@@ -263,6 +263,12 @@ def label_codes(labels: ArrayLike, n: int, name: str) -> NDArray[np.int64]:
         missing = np.isnan(array).tolist() if array.dtype.kind == "f" else []
     if any(missing):
         raise RankstatsError(f"{name}: row {missing.index(True)} (counted from 0) has no label; every row needs one")
+    if array.dtype.kind == "i" and n:
+        least, most = int(array.min()), int(array.max())
+        if most - least <= 4 * n:
+            # numbers close together are counted, not sorted
+            places = array.astype(np.int64) - least
+            return np.asarray((np.cumsum(np.bincount(places) > 0) - 1)[places])
     return np.unique(array, return_inverse=True)[1].reshape(n).astype(np.int64)
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 _REACH = 9.0
 """Standard deviations from its mean beyond which a statistic is not followed: less than 1e-18 lies there."""
@@ -73,7 +74,7 @@ class Continuing:
             return low
         logarithm = np.log(probability)
         return float(
-            optimize.brentq(
+            scipy.optimize.brentq(
                 lambda bound: np.log(max(self.above(information, bound), 1e-320)) - logarithm,
                 low,
                 _FURTHEST,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from rankstats.stats.classical import SMALLEST_P
 from rankstats.stats.differences import Differences
@@ -157,7 +158,7 @@ def _signed_ranks(values: Floats, zero_method: str) -> tuple[Floats, NDArray[np.
     """Return the ranks of the non-zero differences and which of these are positive."""
     if zero_method == "wilcox":
         values = values[values != 0]
-    ranks = stats.rankdata(np.abs(values))
+    ranks = scipy.stats.rankdata(np.abs(values))
     counted = values != 0
     return ranks[counted], values[counted] > 0
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from rankstats.stats.differences import Differences
 from rankstats.stats.flip_readings import Question, Readings, halves, negligible_sums
@@ -65,8 +65,20 @@ def _patterns(non_zero: Floats, zeros: int, tolerance: float) -> _Patterns:
     total = np.where((size <= tolerance) & ((size < rest) | (abs(observed) <= tolerance)), 0.0, total)
     # complex numbers sort by real, then by imaginary part
     distinct, counts = np.unique(total + 1j * bits.sum(axis=1), return_counts=True)
-    below = np.concatenate([[0.0], stats.binom.cdf(np.arange(zeros + 1), zeros, 0.5)])
+    below = np.concatenate([[0.0], _at_most(zeros)])
     return _Patterns(distinct.real.copy(), distinct.imag.copy(), counts / len(bits), zeros, below)
+
+
+def _at_most(zeros: int) -> Floats:
+    """Return P(X ≤ i) for i = 0 … zeros and X binomial with a probability of ½.
+
+    Beta's incomplete integral instead of ``scipy.stats.binom.cdf``, for `scipy.stats` takes long to load.
+    """
+    i = np.arange(zeros + 1.0)
+    tail = np.minimum(i, zeros - 1 - i)
+    # there is nothing beyond the last one
+    smaller = np.where(tail < 0, 0.0, special.betainc(np.maximum(zeros - tail, 1.0), np.maximum(tail, 0.0) + 1, 0.5))
+    return np.where(2 * i + 1 < zeros, smaller, 1 - smaller)
 
 
 def _probabilities(patterns: _Patterns, observed: float, tolerance: float, two_sided: bool) -> tuple[float, float]:

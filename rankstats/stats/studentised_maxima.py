@@ -11,8 +11,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import interpolate, optimize, special
+from scipy import special
 
 _TAIL = 1e-30
 """Probability beyond either end of the scales that are integrated over."""
@@ -86,7 +87,7 @@ def upper_point(tail: Callable[[float], float], alpha: float) -> float:
     high = 1.0
     while tail(high) > alpha:
         high *= 2
-    return float(optimize.brentq(lambda point: tail(point) - alpha, 0.0, high, xtol=1e-12, rtol=1e-12))
+    return float(scipy.optimize.brentq(lambda point: tail(point) - alpha, 0.0, high, xtol=1e-12, rtol=1e-12))
 
 
 def _one_less_power(beyond: Floats, power: int) -> Floats:
@@ -96,22 +97,22 @@ def _one_less_power(beyond: Floats, power: int) -> Floats:
 
 
 @lru_cache(maxsize=32)
-def _range_table(n_means: int) -> interpolate.CubicSpline:
+def _range_table(n_means: int) -> scipy.interpolate.CubicSpline:
     """Return the logarithm of the tail of the range of m standard normal variables."""
     below, density = special.ndtr(_Z), n_means * _DENSITY * special.ndtr(_Z) ** (n_means - 1)
     beyond = np.minimum(special.ndtr(_Z - _TABLE[:, None]) / below, 1.0)
-    return interpolate.CubicSpline(_TABLE, np.log(_one_less_power(beyond, n_means - 1) @ density))
+    return scipy.interpolate.CubicSpline(_TABLE, np.log(_one_less_power(beyond, n_means - 1) @ density))
 
 
 @lru_cache(maxsize=32)
-def _many_to_one_table(n_comparisons: int) -> interpolate.CubicSpline:
+def _many_to_one_table(n_comparisons: int) -> scipy.interpolate.CubicSpline:
     """Return the logarithm of the tail of max |Z_j − Z_0| / √2 of standard normal variables."""
     half = np.sqrt(2) * _TABLE[:, None]
     beyond = special.ndtr(_Z - half) + special.ndtr(-_Z - half)
-    return interpolate.CubicSpline(_TABLE, np.log(_one_less_power(beyond, n_comparisons) @ _DENSITY))
+    return scipy.interpolate.CubicSpline(_TABLE, np.log(_one_less_power(beyond, n_comparisons) @ _DENSITY))
 
 
-def _over_scales(points: Floats, df: float, log_tail: interpolate.CubicSpline) -> Floats:
+def _over_scales(points: Floats, df: float, log_tail: scipy.interpolate.CubicSpline) -> Floats:
     """Average a tail over the distribution of the estimated scale; beyond the table it is 0."""
     scale, weight = _scales(df)
     tail = np.empty(len(points))

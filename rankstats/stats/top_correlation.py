@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from rankstats.stats.concordance import Codes, Concordance, Groups, Levels, balances, concordance
 from rankstats.stats.correlation import grouped_values, paired_values
@@ -170,7 +170,7 @@ def weighted_tau(x: ArrayLike, y: ArrayLike, *, ranked_by: str = "both", additiv
         first, second = second, first
     # scipy's stubs know no None, which ranks by the first variable
     by: Any = True if ranked_by == "both" else None
-    return float(stats.weightedtau(first, second, rank=by, additive=additive).statistic)
+    return float(scipy.stats.weightedtau(first, second, rank=by, additive=additive).statistic)
 
 
 def grouped_weighted_tau(counted: Concordance) -> Floats:

@@ -12,9 +12,9 @@ from rankstats.comparison import compare_evidence
 from rankstats.comparison.checks import CHECKS
 from rankstats.comparison.collecting import collect
 from rankstats.comparison.significance import seed_of
+from rankstats.decision.policy import Claim, Policy
 from rankstats.errors import PlanError
 from rankstats.plan import Plan
-from rankstats.policy import Claim, Policy
 from rankstats.stats import paired_differences
 from tests.comparison.made import evidence_of
 from tests.comparison.test_comparing import made
@@ -98,12 +98,12 @@ def test_differences_are_re_weighted_to_measured_traffic_or_a_stated_mix() -> No
     expected = sum(row.mix[name] * d[code == k].mean() for k, name in enumerate(["head", "torso", "tail"]))
     assert row.difference == pytest.approx(expected)
     assert row.plain == pytest.approx(d.mean())
-    stated = replace(plan, mix={"popularity": {"head": 1, "tail": 3}})
+    stated = replace(plan, mix={"popularity": {"head": 1, "torso": 0, "tail": 3}})
     (row,) = compare_evidence(evidence, stated).post_stratified
     assert (row.source, dict(row.mix), row.n) == ("stated", {"head": 0.25, "tail": 0.75}, 46)
     # the head has six queries, which may agree by chance
     assert (row.interval, row.p_value) == (None, None)
-    stated = replace(plan, mix={"popularity": {"torso": 1, "tail": 3}})
+    stated = replace(plan, mix={"popularity": {"head": 0, "torso": 1, "tail": 3}})
     (row,) = compare_evidence(evidence, stated).post_stratified
     direct = stats.post_stratified(paired_differences(values[:, 0], values[:, 1]), code, [0, 1, 3])
     assert row.interval is not None
@@ -120,7 +120,7 @@ def test_a_mix_must_fit_the_segments() -> None:
         compare_evidence(evidence, replace(plan, mix={"kind": {"z": 1}}))
     clustered = evidence_of(made(7, 30, 2, 1), columns={"kind": ["x", "y"] * 15}, clusters=np.arange(30) // 2)
     with pytest.raises(PlanError, match="knows no clusters"):
-        compare_evidence(clustered, replace(plan, mix={"kind": {"x": 1}}))
+        compare_evidence(clustered, replace(plan, mix={"kind": {"x": 1, "y": 0}}))
     with pytest.raises(PlanError, match="all shares are 0"):
         Plan(mix={"kind": {"x": 0}})
 

@@ -199,3 +199,74 @@ def test_a_collection_that_leaked_gives_no_verdict() -> None:
     codes = {warning.code: warning for warning in comparison.warnings}
     assert codes["perfect_run"].severity == "serious"
     assert codes["identical_systems"].where == "tfidf-text and tfidf-exact"
+
+
+def write_deep(folder: Path, *, n: int, first: int, last: int) -> Plan:
+    """Write two runs of thirty documents; nobody judged the new run's documents at the ranks `first` to `last`."""
+    rng = np.random.default_rng(5)
+    qrels, old, new = [], [], []
+    for q in range(n):
+        # the old run finds more
+        grades = rng.random((2, 31)) < np.array([[0.7], [0.4]])
+        for name, lines, row in (("o", old, grades[0]), ("n", new, grades[1])):
+            for rank in range(1, 31):
+                lines.append(f"q{q} Q0 {name}{rank} {rank} {-rank} {name}")
+                if name == "o" or not first <= rank <= last:
+                    qrels.append(f"q{q} 0 {name}{rank} {int(row[rank])}")
+    for name, lines in (("qrels.txt", qrels), ("old.run", old), ("new.run", new)):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return Plan(
+        qrels=str(folder / "qrels.txt"),
+        runs=(("old", str(folder / "old.run")), ("new", str(folder / "new.run"))),
+        resamples=499,
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "depth", "documents", "gain"),
+    [("P@5", 5, 0, 0.0), ("P@12", 12, 80, 2 / 12), ("P@20", 20, 400, 10 / 20), ("Condensed(P@5)", 100, 400, 0.0)],
+)
+def test_lists_are_looked_at_as_deep_as_the_measure_looks(
+    tmp_path: Path, measure: str, depth: int, documents: int, gain: float
+) -> None:
+    plan = replace(write_deep(tmp_path, n=40, first=11, last=20), measures=(measure,))
+    comparison = compared(plan)
+    (coverage,) = comparison.coverage
+    (row,) = comparison.differences
+    assert (coverage.depth, coverage.documents, coverage.verdict) == (depth, documents, "worse")
+    assert coverage.unjudged_baseline == 0
+    assert coverage.unjudged_system == pytest.approx(max(0, min(depth, 20, 30) - 10) / min(depth, 30))
+    assert coverage.best == pytest.approx((row.difference or 0) + gain)
+    assert (coverage.to_turn is not None) == (measure == "P@20")
+
+
+def test_documents_below_a_small_cutoff_do_not_count(tmp_path: Path) -> None:
+    plan = write_deep(tmp_path, n=40, first=6, last=10)
+    for measure, documents in (("P@5", 0), ("P@8", 120), ("P@10", 200)):
+        (coverage,) = compared(replace(plan, measures=(measure,))).coverage
+        assert coverage.documents == documents
+        assert bool(coverage.likely) == bool(documents)
+
+
+def test_a_measure_of_whole_lists_is_turned_from_below_rank_10(tmp_path: Path) -> None:
+    plan = replace(write_deep(tmp_path, n=40, first=11, last=30), measures=("AP", "P@10"), primary=("AP",))
+    comparison = compared(plan)
+    (coverage,) = comparison.coverage
+    assert (coverage.depth, coverage.documents, coverage.verdict) == (100, 800, "worse")
+    assert coverage.to_turn is not None
+    # the same as judgments in which the most telling documents are relevant
+    evidence = collect(plan)
+    assert evidence.judgments is not None
+    pair = (evidence.hits[0], evidence.hits[1])
+    unjudged = _find_unjudged(*pair, 100)
+    order = unjudged.towards(1, evidence.query_weights)
+    outcomes = []
+    for count in (coverage.to_turn, coverage.to_turn - 1):
+        judgments, graded = with_grades(evidence.judgments, pair, unjudged, order[:count], 1.0)
+        values = evaluate_systems(parse_measures(("AP", "P@10")), judgments, graded, plan.policies)
+        edited = replace(evidence, scores=replace(evidence.scores, values=values), judgments=None, hits=())
+        outcomes.append(compare_evidence(edited, plan).verdict[0].outcome)
+    assert outcomes == ["not_shown", "worse"]
+    # the lists that are shown, and those to judge, end at rank 10 as ever
+    assert {doc.rank for shown in comparison.lists for doc in shown.docs} == set(range(1, 11))
+    assert comparison.to_judge == ()

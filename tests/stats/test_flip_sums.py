@@ -30,7 +30,7 @@ def test_both_ways_equal_the_product_of_bits_and_matrix(
         patch.setattr(flip_sums, "_LOOKED_UP_COLUMNS", 5)
         patch.setattr(flip_sums, "_OCTETS_AT_ONCE", 3)
         patch.setattr(flip_sums, "_ROWS_AT_ONCE", 16)
-        patch.setattr(flip_sums, "_PATTERNS_AT_ONCE", 7)
+        patch.setattr(flip_sums, "_BITS_AT_ONCE", 16 * 7)
         for batch in (None, 1, 9):
             assert_array_equal(_all(matrix, resamples, batch, seed), bits @ matrix)
 

@@ -257,3 +257,40 @@ def test_what_is_handed_in_stays_as_it_is() -> None:
     list_exchange_test(first, second, coverage, resamples=99)
     np.testing.assert_array_equal(first, before[0])
     np.testing.assert_array_equal(second, before[1])
+
+
+def arithmetic_mean(values: NDArray[Any]) -> NDArray[np.float64]:
+    return np.asarray(values.mean(axis=1))
+
+
+@few
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=8),
+    st.sampled_from([0.0, 1.0, 1e6, -1e6]),
+    st.sampled_from([0.1, 1e-4, 1e-6]),
+)
+def test_small_differences_beside_large_values_are_told_apart(
+    pairs: list[tuple[int, int]], level: float, unit: float
+) -> None:
+    """Exact ties stay ties and differences remain differences: p is that of the whole numbers behind the values."""
+    whole = np.array(pairs, dtype=float)
+    expected = list_exchange_test(whole[:, 0], whole[:, 1], arithmetic_mean)
+    values = level + unit * whole
+    found = list_exchange_test(values[:, 0], values[:, 1], arithmetic_mean)
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=len(pairs))))
+    moved = signs @ (whole[:, 1] - whole[:, 0])
+    by_hand = float(np.mean(np.abs(moved) >= abs((whole[:, 1] - whole[:, 0]).sum())))
+    assert expected.p_value == pytest.approx(by_hand)
+    assert found.p_value == expected.p_value
+    if unit >= 1e-7 * abs(level):  # differences of a ten-billionth of the values are ties to the flips
+        flips = sign_flip_test(paired_differences(values[:, 0], values[:, 1]))
+        assert found.p_value == pytest.approx(float(flips.p_value[0]))
+
+
+def test_drawn_exchanges_of_values_far_from_0_agree_with_those_near_0() -> None:
+    rng = np.random.default_rng(3)
+    near = np.round(rng.normal(0.3, 1.0, 40) * 2**10) / 2**10
+    zero = np.zeros(40)
+    plain = list_exchange_test(zero, near, arithmetic_mean, resamples=999)
+    far = list_exchange_test(zero + 2.0**20, near + 2.0**20, arithmetic_mean, resamples=999)
+    assert plain.p_value == far.p_value < 0.5

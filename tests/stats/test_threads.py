@@ -13,14 +13,20 @@ import numpy as np
 from rankstats.stats import (
     bayesian_sign,
     bayesian_signed_rank,
+    best_systems,
+    bootstrap_max_t,
     effect_intervals,
     equivalence_test,
+    flip_max_t,
     paired_differences,
     paired_risk,
     power_analysis,
+    sign_flip_test,
     simulated_power,
     system_risk,
 )
+from rankstats.stats.complete_values import pairwise_differences
+
 rng = np.random.default_rng(1)
 baseline, noise, weights = rng.random((1500, 1)), rng.normal(0.02, 0.3, (1500, 12)), rng.exponential(size=1500)
 plain = paired_differences(baseline, baseline + noise)
@@ -35,6 +41,15 @@ results = [
     power_analysis(weighted, 0.05),
     simulated_power(plain.select([0, 1]), 0.05, repetitions=100, resamples=99),
     system_risk(rng.random((1500, 12))),
+]
+# many small products
+few = rng.random((50, 30))
+pairs = pairwise_differences(few)
+results += [
+    sign_flip_test(pairs, resamples=2000, family_size=435),
+    flip_max_t(pairs, resamples=2000),
+    bootstrap_max_t(pairs, resamples=2000),
+    best_systems(few, resamples=2000),
 ]
 digest = hashlib.sha256()
 for result in results:
