@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rankstats.cli.agree_online import add_online_arguments, agree_on_reports, side_by_side
 from rankstats.cli.options import add_measure_arguments, count_of, policy_changes, progress_bar, require, split_list
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ examples:
   rankstats agree --qrels human.txt model.txt                two sets of judgments of the same documents
   rankstats agree --qrels human.txt model.txt a.run b.run    and whether the order of systems survives
   rankstats agree --ratings assessors.csv                    assessors: item, rater, grade, or one column a rater
+  rankstats agree --offline cmp/report.json --online ab/report.json   differences side by side, and their agreement
+  rankstats agree --launches launches.csv                    does the offline measure predict the online metric?
 
 The first line printed is the answer."""
 
@@ -35,6 +38,7 @@ FORMATS = ("table", "tsv", "csv", "json")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     _add_inputs(parser)
+    add_online_arguments(parser)
     add_measure_arguments(parser)
     lists = parser.add_argument_group("comparing lists (tied scores are ties, unless --ties is rank or input)")
     lists.add_argument("--cutoff", type=count_of, metavar="K", help="depth of the overlap, default 10")
@@ -53,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is compared (one of --runs, --scores, --qrels, --ratings)")
+    group = parser.add_argument_group("what is compared (one of --runs, --scores, --qrels, --ratings, --offline)")
     group.add_argument(
         "files", metavar="FILE", nargs="*", help="runs; after a single --qrels the second set of judgments"
     )
@@ -97,7 +101,9 @@ _MEANING_FOR = {
     "frequency": ("scores",),
     "segment": ("scores",),
     "cluster": ("scores", "ratings"),
-    "measures": ("scores", "qrels"),
+    "measures": ("scores", "qrels", "offline"),
+    "metric": ("offline",),
+    "alias": ("offline",),
     "pairs": ("scores", "qrels"),
     "item": ("ratings",),
     "rater": ("ratings",),
@@ -118,8 +124,8 @@ _MEANING_FOR = {
 """The kinds of input for which an option has a meaning; it is refused for the others."""
 
 _USAGE = (
-    "say what is compared: rankstats agree --runs RUN RUN ..., --scores FILE, --qrels FILE FILE [RUN ...] or "
-    "--ratings FILE (rankstats agree --help)"
+    "say what is compared: rankstats agree --runs RUN RUN ..., --scores FILE, --qrels FILE FILE [RUN ...], "
+    "--ratings FILE or --offline REPORT --online REPORT (rankstats agree --help)"
 )
 
 
@@ -130,6 +136,7 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     require(options.output != "", "--output names nothing")
     kind = _kind(options)
     analyses = {"scores": _on_scores, "ratings": _on_ratings, "runs": _on_runs, "qrels": _on_judgments}
+    analyses["offline"] = _on_reports
     with progress_bar(options.quiet) as progress:
         answer, inputs = analyses[kind](options, progress)
     content = _content(answer, options.format)
@@ -155,6 +162,7 @@ def _kind(options: argparse.Namespace) -> str:
         "ratings": options.ratings is not None,
         "qrels": judged,
         "runs": options.runs and not judged,
+        "offline": bool(options.offline or options.online or options.launches),
     }
     kinds = [kind for kind, asked in chosen.items() if asked]
     require(bool(kinds), _USAGE)
@@ -224,6 +232,10 @@ def _on_ratings(options: argparse.Namespace, progress: Progress | None) -> tuple
     return replace(answer, notes=(*read.audit.notes, *answer.notes)), [options.ratings]
 
 
+def _on_reports(options: argparse.Namespace, progress: Progress | None) -> tuple[AgreementAnswer, list[str]]:
+    return agree_on_reports(options, _plan(options).alpha)
+
+
 def _on_runs(options: argparse.Namespace, progress: Progress | None) -> tuple[AgreementAnswer, list[str]]:
     from rankstats.comparison.agreeing import ListSettings, agree_on_rankings  # noqa: PLC0415  heavy
     from rankstats.inputs import read_judgments, read_run, run_names  # noqa: PLC0415  heavy
@@ -262,7 +274,7 @@ def _on_judgments(options: argparse.Namespace, progress: Progress | None) -> tup
     if len(sets) == 1 and files and not options.runs:
         sets.append(files.pop(0))
     require(len(sets) == 2, f"two sets of judgments are compared, not {len(sets)}: --qrels FILE --qrels FILE [RUN ...]")
-    (first, first_path), (second, second_path) = run_names(sets)
+    (first, first_path), (second, second_path) = run_names(sets, "sets of judgments")
     runs = tuple((name, str(path)) for name, path in run_names(files))
     plan = _plan(options, runs=runs, measures=split_list(options.measures))
     columns = {"id_column": options.query_id, "grade_column": options.grade}
@@ -291,6 +303,9 @@ _HEADINGS = {
     "judges": "Two judges",
     "raters": "All raters together",
     "grades": "Agreement on each grade",
+    "side_by_side": "Differences offline and online, each with its interval",
+    "online_segments": "Over the segments of an attribute: do offline and online agree?",
+    "launches": "Over launches: do offline and online agree?",
     "confusion": "How often a grade of the first judge (row) meets one of the second (column)",
 }
 _WIDE = ("rankings", "expert", "grades")
@@ -326,7 +341,10 @@ def _tables(rows: Sequence[AgreementRow]) -> str:
                 crossed = _crossed([row for row in members if row.about == about])
                 out.append(f"\n{heading}: {_line(about)}\n{_aligned(crossed, 1)}")
             continue
-        lines, texts = _wide(members) if kind[0] in _WIDE else _long(members)
+        if kind[0] == "side_by_side":
+            lines, texts = side_by_side(members, _line)
+        else:
+            lines, texts = _wide(members) if kind[0] in _WIDE else _long(members)
         out.append(f"\n{heading}\n{_aligned(lines, texts)}")
     return "".join(out)
 

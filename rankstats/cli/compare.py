@@ -6,8 +6,9 @@ import argparse
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from rankstats.cli.engine_options import add_engine_arguments, engine_choice, print_engine_plans
 from rankstats.cli.options import (
     ITEM_COLUMNS,
     add_input_arguments,
@@ -59,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
     add_item_arguments(parser)
     add_measure_arguments(parser)
+    add_engine_arguments(parser)
     asked = parser.add_argument_group("what is compared")
     asked.add_argument(
         "--primary",
@@ -216,15 +218,21 @@ def _mixes(texts: Sequence[str]) -> dict[str, dict[str, float]]:
     mixes: dict[str, dict[str, float]] = {}
     for text in texts:
         name, _, shares = text.partition(":")
+        stated: list[tuple[str, float]] = []
         try:
             pairs = [part.rpartition("=") for part in split_list([shares])]
-            mixes[name.strip()] = {value.strip(): float(share) for value, _, share in pairs}
+            stated = [(value.strip(), float(share)) for value, _, share in pairs]
         except ValueError:
             shares = ""
         require(
             bool(name.strip() and shares.strip()) and "=" in shares,
-            f"--mix {text}: write ATTRIBUTE:VALUE=SHARE,..., such as popularity:head=0.6,tail=0.4",
+            f"--mix {text}: write ATTRIBUTE:VALUE=SHARE,..., such as popularity:head=0.6,torso=0.3,tail=0.1",
         )
+        values = [value for value, _ in stated]
+        twice = next((value for value in values if values.count(value) > 1), None)
+        require(twice is None, f"--mix {text}: {twice!r} has two shares; give each value one")
+        require(name.strip() not in mixes, f"--mix {text}: {name.strip()!r} has two mixes; give each attribute one")
+        mixes[name.strip()] = dict(stated)
     return mixes
 
 
@@ -260,16 +268,20 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     from rankstats.report import annotated  # noqa: PLC0415  heavy
 
     plan = make_plan(options)
+    choice = engine_choice(options)
+    if options.explain_plan:
+        return print_engine_plans(plan, choice)
     check_beside(options)
     known = author_settings(options)
     with progress_bar(options.quiet) as progress:
-        comparison = compare(plan, argv=argv, progress=progress)
+        comparison = compare(plan, argv=argv, progress=progress, engine=choice)
         folder = options.out or default_folder(*_names(comparison))
         inputs = [*files_of(plan), *author_files(options)]
-        path = write_report(comparison, folder, inputs=inputs, **known)
+        report = annotated(comparison.to_dict(), **known)
+        path = write_report(comparison, folder, inputs=inputs, report=report)
         if options.tables or options.figures:
-            write_beside(annotated(comparison.to_dict(), **known), options, inputs)
-    print_summary(comparison, quiet=options.quiet)
+            write_beside(report, options, inputs)
+    print_summary(report, quiet=options.quiet)
     print(path)
     return 0
 
@@ -286,30 +298,25 @@ def files_of(plan: Plan) -> list[str]:
 
 
 def write_report(
-    comparison: Comparison,
-    folder: str,
-    *,
-    inputs: Sequence[str] = (),
-    notes: str | None = None,
-    titles: Mapping[str, str] | None = None,
+    comparison: Comparison, folder: str, *, inputs: Sequence[str] = (), report: Mapping[str, Any] | None = None
 ) -> str:
-    """Write the folder of a comparison and return the path of its page."""
+    """Write the folder of a comparison, or of its annotated report, and return the path of its page."""
     from rankstats.output import write_folder  # noqa: PLC0415  with the rest
     from rankstats.report import report_files  # noqa: PLC0415  heavy
 
-    written = write_folder(folder, report_files(comparison, notes=notes, titles=titles), inputs=inputs)
+    written = write_folder(folder, report_files(comparison, report=report), inputs=inputs)
     return str(written[0])
 
 
-def print_summary(comparison: Comparison, *, quiet: bool) -> None:
-    """Print the verdict first, then the tables unless `quiet`."""
+def print_summary(report: Mapping[str, Any], *, quiet: bool) -> None:
+    """Print the verdict of a report first, then the tables unless `quiet`."""
     from rankstats.report import render_terminal, verdict_lines  # noqa: PLC0415  heavy
     from rankstats.wording import MINUS  # noqa: PLC0415  with the rest
 
     terminal = sys.stdout.isatty()
     if quiet:
-        text = verdict_lines(comparison.to_dict())
+        text = verdict_lines(report)
     else:
-        text = render_terminal(comparison.to_dict(), shutil.get_terminal_size().columns if terminal else None)
+        text = render_terminal(report, shutil.get_terminal_size().columns if terminal else None)
     # scripts that read a pipe want the minus of numbers
     print(text if terminal else text.replace(MINUS, "-").replace("\N{NO-BREAK SPACE}", " "))

@@ -39,7 +39,8 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     )
     with progress_bar(options.quiet) as progress:
         comparison = compare(plan, argv=argv, progress=progress)
-        path = write_report(comparison, str(folder))
-    print_summary(comparison, quiet=options.quiet)
+        report = comparison.to_dict()
+        path = write_report(comparison, str(folder), report=report)
+    print_summary(report, quiet=options.quiet)
     print(path)
     return 0

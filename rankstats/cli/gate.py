@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankstats.cli import compare as comparing
+from rankstats.cli import gate_rows
 from rankstats.cli.options import default_folder, progress_bar, require
-from rankstats.cli.report_options import author_files, author_settings, check_beside, write_beside
+from rankstats.cli.report_options import author_files, author_settings, check_beside, check_folder, write_beside
 from rankstats.errors import InputError, PlanError, did_you_mean
 
 if TYPE_CHECKING:
@@ -26,10 +27,12 @@ examples:
   rankstats gate --qrels qrels.txt prod.run new.run --policy policy.toml --out gate
   rankstats gate --qrels qrels.txt new.run --against archive/report.json --policy policy.toml
   rankstats gate --scores per_query.csv --policy policy.toml
+  rankstats gate --rows events.parquet --unit user_id --metric 'ctr = sum(clicks)/sum(impressions)' --policy policy.toml
 
 The first line printed is the decision, the last the path of the report. Exit status: 0 GO, 1 NO-GO, 3 CANNOT TELL (or
-the policy's open_exit), 2 usage or input error. Everything that compare takes may be given with --qrels or --scores;
-measures, segments, baseline and level are those of the policy unless said otherwise."""
+the policy's open_exit), 2 usage or input error. Everything that compare takes may be given with --qrels or --scores,
+everything that ab takes with --rows; measures (metrics), segments, baseline (control) and level are those of the policy
+unless said otherwise."""
 
 _MARKS = {"holds": "holds", "fails": "FAILS", "open": "open"}
 
@@ -45,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--print-policy", action="store_true", help="print a policy with comments, and end")
     comparing.add_arguments(parser)
+    gate_rows.add_arguments(parser)
 
 
 def run(options: argparse.Namespace, argv: list[str]) -> int:
@@ -52,21 +56,22 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     from rankstats.decision import read_policy  # noqa: PLC0415  heavy
 
     if options.print_policy:
-        from rankstats.policy import EXAMPLE  # noqa: PLC0415  with the rest
+        from rankstats.decision.policy import EXAMPLE  # noqa: PLC0415  with the rest
 
         sys.stdout.write(EXAMPLE)
         return 0
     require(bool(options.policy), "give a policy: --policy FILE (rankstats gate --print-policy prints one)")
-    require(options.out != "", "--out names nothing")
+    check_folder("out", options.out)
     policy = read_policy(options.policy)
-    computed = bool(options.qrels or options.scores or options.plan)
-    if not computed:
-        require(
-            len(options.runs) == 1,
-            "give one report.json, or --qrels FILE and the runs, or --scores FILE, or --plan FILE",
-        )
     with progress_bar(options.quiet) as progress:
-        decision, path = _from_inputs(options, policy, argv, progress) if computed else _from_report(options, policy)
+        if gate_rows.is_asked(options):
+            decision, path = _from_rows(options, policy, argv)
+        elif options.qrels or options.scores or options.plan:
+            decision, path = _from_inputs(options, policy, argv, progress)
+        else:
+            wanted = "one report.json, or --qrels FILE and the runs, or --scores FILE, or --rows ROWS, or --plan FILE"
+            require(len(options.runs) == 1, f"give {wanted}")
+            decision, path = _from_report(options, policy)
     try:
         _print(decision, quiet=options.quiet)
         print(path, flush=True)
@@ -78,8 +83,8 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
 
 def _from_report(options: argparse.Namespace, policy: Policy) -> tuple[Decision, str]:
     """Decide on a finished report and write it again with the decision on top."""
-    from rankstats.archived import report_with_archived  # noqa: PLC0415  heavy
     from rankstats.decision import decide  # noqa: PLC0415  heavy
+    from rankstats.decision.archived import report_with_archived  # noqa: PLC0415  heavy
     from rankstats.output import OUR_FILES, write_folder  # noqa: PLC0415  with the rest
     from rankstats.report import json_text, read_report, rendered_files  # noqa: PLC0415  heavy
 
@@ -87,11 +92,16 @@ def _from_report(options: argparse.Namespace, policy: Policy) -> tuple[Decision,
     report: dict[str, Any] = read_report(path)
     try:
         if options.against:
+            require(
+                report["kind"] == "comparison", "--against is of comparisons of runs; an experiment has its control"
+            )
             archived, source = _archived(options.against)
             report = report_with_archived(report, archived, policy.baseline, source)
         decision = decide(report, policy)
         report = {**report, "decision": decision.to_dict()}
         files = {**rendered_files(report), "report.json": json_text(report)}
+        if report["kind"] == "experiment":
+            del files["per_query.csv"]
     except (TypeError, KeyError, AttributeError, IndexError) as error:
         raise InputError(f"is not a report.json as rankstats writes it ({error!r})", path) from error
     folder = options.out or default_folder(policy.baseline, [policy.candidate])
@@ -103,11 +113,20 @@ def _from_report(options: argparse.Namespace, policy: Policy) -> tuple[Decision,
     return decision, str(written[0])
 
 
+def _from_rows(options: argparse.Namespace, policy: Policy, argv: list[str]) -> tuple[Decision, str]:
+    """Read out an experiment first, as ``rankstats ab`` does, then decide."""
+    from rankstats.output import write_folder  # noqa: PLC0415  with the rest
+
+    decision, files, (folder, read) = gate_rows.decide_rows(options, policy, argv)
+    files["junit.xml"] = _junit(decision)
+    return decision, str(write_folder(folder, files, inputs=[*read, options.policy])[0])
+
+
 def _from_inputs(options: argparse.Namespace, policy: Policy, argv: list[str], progress: Any) -> tuple[Decision, str]:
     """Compare first, as ``rankstats compare`` does, then decide."""
-    from rankstats.archived import with_archived  # noqa: PLC0415  heavy
     from rankstats.comparison import collect, compare_evidence  # noqa: PLC0415  heavy
     from rankstats.decision import decide  # noqa: PLC0415  heavy
+    from rankstats.decision.archived import with_archived  # noqa: PLC0415  heavy
     from rankstats.output import write_folder  # noqa: PLC0415  with the rest
     from rankstats.report import annotated, report_files  # noqa: PLC0415  heavy
 

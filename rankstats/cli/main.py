@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import signal
@@ -20,6 +21,7 @@ COMMANDS = {
     "evaluate": "per-query and mean values of runs",
     "compare": "the whole comparison of two or more systems into a folder",
     "ab": "the readout of an A/B experiment into a folder",
+    "interleave": "the readout of an interleaving log into a folder",
     "agree": "agreement of rankings, measures, segments, judgments and assessors",
     "gate": "go, no-go or cannot tell, by a policy",
     "power": "queries needed, smallest detectable differences, and which test to trust",
@@ -41,6 +43,7 @@ def run() -> NoReturn:
         if status == OK and not isinstance(error, BrokenPipeError):
             print(f"rankstats: cannot write to the standard output: {error.strerror}", file=sys.stderr)
             status = USAGE
+    gc.freeze()  # or Python looks through all that the libraries hold for cycles, only to end
     sys.exit(status)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import hashlib
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -170,6 +169,8 @@ def safe_name(name: str) -> str:
     safe = re.sub(r"[^\w.+-]", "_", name).strip(".")[:_LONGEST_NAME]
     if safe == name:
         return safe
+    import hashlib  # noqa: PLC0415  loads a library for this alone
+
     return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:6]}"
 
 

@@ -1,4 +1,4 @@
-"""``rankstats power``: queries needed, smallest detectable differences, and A/A calibration of the tests."""
+"""``rankstats power``: queries or units needed, smallest detectable differences, and A/A calibration of the tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rankstats.cli import power_units
 from rankstats.cli.options import count_of, progress_bar, require, split_list
+from rankstats.cli.report_options import check_folder
 from rankstats.conventions import SCORES_FORMATS
 from rankstats.errors import InputError
 
@@ -25,9 +27,13 @@ examples:
   rankstats power --sd 0.2 --difference 0.02 --power 0.9
   rankstats power --sd 0.2 --n 50
   rankstats power --calibrate per_query.csv
+  rankstats power --base-rate 0.05 --difference 10% --users-per-day 4000 --arms 3 --out power
+  rankstats power --sd revenue=40 --mean revenue=12 --correlation 0.5 --days 14 --users-per-day 4000
+  rankstats power reports/A-vs-B/report.json --difference 2%
 
 Only the spread of the differences is used, never their mean: the power for the difference that happened to be observed
-says no more than its p-value. With --out the last line is the path of the figure (or of the table)."""
+says no more than its p-value. The formula takes differences as normal; --simulate draws from those at hand. With
+--out the last line is the path of the figure (or of the table)."""
 
 FORMATS = ("table", "csv", "json")
 SIMULATED = ("randomisation", "bootstrap", "t")
@@ -37,7 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     source = parser.add_argument_group("where the spread comes from (one of them)")
     source.add_argument("report", metavar="REPORT.json", nargs="?", help="an earlier report.json")
-    source.add_argument("--sd", type=float, metavar="NUMBER", help="standard deviation of the per-query differences")
+    source.add_argument(
+        "--sd",
+        metavar="[METRIC=]NUMBER",
+        action="append",
+        default=[],
+        help="standard deviation of the per-query differences; of an experiment, of one unit's value (repeatable)",
+    )
     source.add_argument(
         "--calibrate",
         metavar="SCORES",
@@ -52,7 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[MEASURE=]SIZE",
         action="append",
         default=[],
-        help="difference that is to be found, in units of the measure; repeatable, separated by commas",
+        help="difference that is to be found, in units of the measure; of an experiment also SIZE%%, of the control; "
+        "repeatable, separated by commas",
     )
     asked.add_argument("--power", type=float, default=0.8, help="probability of finding it (default: 0.8)")
     asked.add_argument("--alpha", type=float, default=0.05, help="level of the family (default: 0.05)")
@@ -60,10 +73,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--comparisons",
         type=int,
         metavar="M",
-        help="comparisons that are made together (default: those of the report's claims, else 1)",
+        help="comparisons that are made together (default: those of the report's claims, else 1; of an experiment "
+        "metrics x arms but the control)",
     )
     asked.add_argument("--one-sided", action="store_true", help="one-sided tests")
     asked.add_argument("--n", type=count_of, metavar="N", help="number of queries (default: those at hand)")
+    _add_of_report(parser)
+    power_units.add_arguments(parser)
+    out = parser.add_argument_group("output")
+    out.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    out.add_argument("--out", metavar="DIR", help="folder for the power curve, power.svg, and its table, power.csv")
+    out.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def _add_of_report(parser: argparse.ArgumentParser) -> None:
     of_report = parser.add_argument_group("of a report")
     of_report.add_argument("--measures", metavar="LIST", action="append", default=[], help="default: all")
     of_report.add_argument("--baseline", metavar="NAME", help="default: the pairs that the report compares")
@@ -76,20 +99,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     simulated.add_argument("--repetitions", type=int, metavar="N", help="default 1000; 500 for --calibrate")
     simulated.add_argument("--resamples", type=int, default=999, metavar="N", help="default 999")
     simulated.add_argument("--seed", type=int, default=0, metavar="N", help="of the calibration, default 0")
-    out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    out.add_argument("--out", metavar="DIR", help="folder for the power curve, power.svg, and its table, power.csv")
-    out.add_argument("--quiet", action="store_true", help="no progress on stderr")
 
 
 def run(options: argparse.Namespace, argv: list[str]) -> int:
     """Plan or calibrate, and print the table."""
-    given = [bool(options.report), options.sd is not None, bool(options.calibrate)]
-    require(sum(given) == 1, "give one of REPORT.json, --sd NUMBER and --calibrate SCORES (rankstats power --help)")
-    require(options.out != "", "--out names nothing")
+    of_units = power_units.is_asked(options)
+    numbers = bool(options.sd or options.base_rate or (of_units and not options.report))
+    given = [bool(options.report), numbers, bool(options.calibrate)]
+    require(
+        sum(given) == 1,
+        "give one of REPORT.json, --sd NUMBER (or --base-rate SHARE) and --calibrate SCORES (--help tells more)",
+    )
+    check_folder("out", options.out)
+    for name in ("repetitions", "resamples"):
+        number = getattr(options, name)
+        require(number is None or number >= 1, f"--{name} {number}: a whole number of 1 or more is expected")
     if options.calibrate:
         return _calibrate(options)
-    planned = _planned(options)
+    report = _report(options)
+    if of_units or (report is not None and report.get("kind") == "experiment"):
+        return _of_units(options, report)
+    planned = _planned(options, report)
     _write(_PLAN_COLUMNS, [_plan_row(row) for row in planned], options.format, _heading(planned[0].terms))
     if options.out:
         from rankstats.output import write_folder  # noqa: PLC0415  with the rest
@@ -104,13 +134,42 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
 # ── planning ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _planned(options: argparse.Namespace) -> tuple[PlannedDifference, ...]:
-    from rankstats.planning import Terms, family_size, plan_deviation, plan_report  # noqa: PLC0415  heavy
+def _report(options: argparse.Namespace) -> dict[str, Any] | None:
     from rankstats.report import read_report  # noqa: PLC0415  heavy
+
+    return read_report(options.report) if options.report else None
+
+
+def _of_units(options: argparse.Namespace, report: dict[str, Any] | None) -> int:
+    """Plan an experiment, and print the table."""
+    require(
+        report is None or report.get("kind") == "experiment",
+        "the report compares runs query by query; users per day, arms and rates are of experiments",
+    )
+    try:
+        planned = power_units.plan(options, report)
+    except (TypeError, KeyError, AttributeError, IndexError) as error:
+        raise InputError(f"is not a report.json as rankstats writes it ({error!r})", options.report) from error
+    rows = [power_units.row_of(row) for row in planned]
+    _write(power_units.COLUMNS, rows, options.format, power_units.heading(planned))
+    if options.out:
+        from rankstats.output import write_folder  # noqa: PLC0415  with the rest
+        from rankstats.report.power_curve import power_svg, units_table  # noqa: PLC0415  heavy
+
+        files = {"power.svg": power_svg(planned), "power.csv": units_table(planned)}
+        inputs = [options.report] if options.report else []
+        print(write_folder(options.out, files, ours=(), inputs=inputs)[0])
+    return 0
+
+
+def _planned(options: argparse.Namespace, report: dict[str, Any] | None) -> tuple[PlannedDifference, ...]:
+    from rankstats.planning import Terms, family_size, plan_deviation, plan_report  # noqa: PLC0415  heavy
 
     wanted = _differences(options.difference)
     sides = {"two_sided": not options.one_sided}
-    if options.sd is not None:
+    if report is None:
+        deviations = power_units.numbers_of(options.sd, "--sd", "NUMBER, such as 0.2")
+        require(list(deviations) == [""], "--sd is of one measure: write --sd NUMBER")
         require(not isinstance(wanted, Mapping), "--sd is of one measure: write --difference SIZE")
         require(wanted is not None or options.n is not None, "give --difference SIZE, or --n N, or both")
         of_report = ("measures", "baseline", "system", "segment", "simulate")
@@ -118,8 +177,7 @@ def _planned(options: argparse.Namespace) -> tuple[PlannedDifference, ...]:
         require(not useless, f"{' and '.join(useless)}: --sd knows no report")
         terms = Terms(options.alpha, options.power, 1 if options.comparisons is None else options.comparisons, **sides)
         size = None if wanted is None or isinstance(wanted, Mapping) else wanted
-        return (plan_deviation(options.sd, size, n=options.n, terms=terms),)
-    report = read_report(options.report)
+        return (plan_deviation(deviations[""], size, n=options.n, terms=terms),)
     try:
         comparisons = family_size(report) if options.comparisons is None else options.comparisons
         with progress_bar(options.quiet) as progress:
@@ -152,6 +210,11 @@ def _differences(texts: Sequence[str]) -> float | dict[str, float] | None:
         try:
             sizes[measure.strip()] = float(size)
         except ValueError:
+            require(
+                not size.strip().endswith("%"),
+                f"--difference {part}: a difference in % is of an experiment's control; give its --mean (with --sd) or "
+                "--base-rate",
+            )
             require(False, f"--difference {part}: write SIZE or MEASURE=SIZE, such as nDCG@10=0.02")
         found = sizes[measure.strip()]
         require(found != 0 and math.isfinite(found), f"--difference {part}: a difference other than 0 is expected")
@@ -276,6 +339,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
+        if math.isinf(value):
+            return "never"
         return f"{value:,.0f}" if value.is_integer() and abs(value) >= 10 else f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 

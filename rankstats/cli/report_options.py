@@ -54,25 +54,39 @@ def check_beside(options: argparse.Namespace) -> None:
         for name in split_list(getattr(options, option)):
             flag = option.replace("_", "-")
             require(name in known, f"--{flag} {name}: choose from {', '.join(known)}" + did_you_mean(name, known))
+    check_folder("out", options.out)
     for option in ("tables", "figures"):
         given = getattr(options, option)
-        require(given != "", f"--{option} names nothing")
-        if given:
-            existing = [place for place in (Path(given), *Path(given).parents) if place.exists()]
-            folder = not existing or existing[0].is_dir()
-            require(folder, f"--{option} {given}: {existing[0] if existing else given} is a file; name a folder")
+        check_folder(option, given)
         formats = getattr(options, f"{option.removesuffix('s')}_formats")
         require(not formats or bool(given), f"--{option.removesuffix('s')}-formats needs --{option} DIR")
 
 
+def check_folder(option: str, given: str | None) -> None:
+    """Refuse a folder that is a file, or lies below one, before anything is computed.
+
+    Raises
+    ------
+    PlanError
+        If it names nothing or a file.
+    """
+    require(given != "", f"--{option} names nothing")
+    if given:
+        existing = [place for place in (Path(given), *Path(given).parents) if place.exists()]
+        folder = not existing or existing[0].is_dir()
+        require(folder, f"--{option} {given}: {existing[0] if existing else given} is a file; name a folder")
+
+
 def author_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Return notes and titles as `report_files` takes them; files are read once."""
+    """Return notes, titles and where titles came from as `report_files` takes them; files are read once."""
     from rankstats.inputs.titles import read_titles  # noqa: PLC0415  heavy
     from rankstats.report import read_notes  # noqa: PLC0415  heavy
 
+    titles = read_titles(options.documents) if options.documents else None
     return {
         "notes": read_notes(options.notes) if options.notes else None,
-        "titles": read_titles(options.documents).table if options.documents else None,
+        "titles": titles.table if titles else None,
+        "sources": titles.audit.sources if titles else (),
     }
 
 

@@ -277,6 +277,20 @@ def several_arms(rng: np.random.Generator, n: int, setting: str, repetitions: in
     return tallies.rows()
 
 
+def several_metrics(rng: np.random.Generator, n: int, setting: str, repetitions: int) -> list[Row]:
+    """Skewed metrics that go together, some arms, no effects: share of experiments with any rejection."""
+    metrics, arms = (int(part.split()[0]) for part in setting.split(", "))
+    tallies = Tallies({})
+    for _ in range(repetitions):
+        # what a user spends in all goes into every metric, beside something of the metric's own
+        values = [spending(rng, (n, 1)) + spending(rng, (n, metrics)) for _ in range(arms)]
+        control, *treatments = map(unit_moments, values)
+        p = np.concatenate([compare_arms(mean_pair(control, arm)).p_value for arm in treatments])
+        for correction in ("none", "bonferroni", "holm", "hommel", "bh"):
+            tallies.of(correction).add([np.min(adjust(p, correction))])
+    return tallies.rows()
+
+
 def margins(rng: np.random.Generator, n: int, setting: str, repetitions: int) -> list[Row]:
     """The truth lies on the margin of non-inferiority, 5 % below the control."""
     tallies = Tallies({})

@@ -32,6 +32,7 @@ from tests.calibration.experiment_arms import (
     revenue,
     segments,
     several_arms,
+    several_metrics,
 )
 from tests.calibration.experiment_looks import balanced_flaw, group_sequential, interleaving, sample_ratios, sequences
 from tests.calibration.tables import END, START, shown, table
@@ -50,6 +51,7 @@ SCENARIOS = {
     "covariates": covariates,
     "quantiles": clustered_quantiles,
     "several arms": several_arms,
+    "several metrics": several_metrics,
     "segments": segments,
     "margins": margins,
     "sample ratio": sample_ratios,
@@ -90,6 +92,11 @@ PLAN: tuple[tuple[str, dict[int, int], tuple[str, ...]], ...] = (
     ),
     ("quantiles", {100: 500, 1000: 500}, ("median", "p90")),
     ("several arms", {1000: 3000}, ("2 arms", "3 arms", "4 arms", "5 arms")),
+    (
+        "several metrics",
+        {1000: 2000},
+        ("1 metric, 2 arms", "5 metrics, 2 arms", "20 metrics, 2 arms", "5 metrics, 5 arms", "20 metrics, 5 arms"),
+    ),
     ("segments", {50: 2000, 500: 2000}, ("2 segments", "5 segments")),
     ("margins", {500: 3000, 5000: 1500}, ("difference", "delta", "log", "fieller")),
     ("sample ratio", {10_000: 100_000}, ("50/50", "95/5", "3 arms")),

@@ -201,7 +201,7 @@ def test_a_file_holds_the_rows_and_stdout_the_answer_and_the_path(
         (["--qrels", "human.txt"], "two sets of judgments are compared, not 1"),
         (["--qrels", "human.txt", "a.run"], "a.run"),
         (["--qrels", "human.txt", "--qrels", "model.txt", "--qrels", "human.txt"], "not 3"),
-        (["--qrels", "human.txt", "human.txt"], "two runs are named 'human'"),
+        (["--qrels", "human.txt", "human.txt"], "two sets of judgments are named 'human'"),
         (["--qrels", "human.txt", "model.txt", "a.run"], "only one system (a)"),
         (["--ratings", "human.txt"], "human.txt"),
         (["--ratings", "ratings.csv", "--rater", "who"], "no column 'who' (--rater)"),

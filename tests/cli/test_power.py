@@ -86,7 +86,7 @@ def test_calibration_says_which_test_to_trust(folder: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give one of REPORT.json, --sd NUMBER and --calibrate SCORES"),
+        ([], "give one of REPORT.json, --sd NUMBER (or --base-rate SHARE) and --calibrate SCORES"),
         (["report.json", "--sd", "1"], "give one of"),
         (["--sd", "1"], "give --difference SIZE, or --n N, or both"),
         (["--sd", "-1", "--n", "50"], "a number above 0 is expected"),

@@ -21,6 +21,8 @@ RUN = "".join(f"q{q} Q0 d{d} 0 {d} x\n" for q in range(12) for d in range(4))
         (["--figures", "notes.md/x"], "--figures notes.md/x: notes.md is a file; name a folder"),
         (["--table-formats", "csv"], "--table-formats needs --tables DIR"),
         (["--figures", ""], "--figures names nothing"),
+        (["--out", "notes.md"], "--out notes.md: notes.md is a file; name a folder"),
+        (["--out", "notes.md/x"], "--out notes.md/x: notes.md is a file; name a folder"),
     ],
 )
 def test_files_beside_the_report(
@@ -59,3 +61,29 @@ def test_counts_beyond_all_bounds(words: list[str], capsys: pytest.CaptureFixtur
         main(words)
     assert stopped.value.code == 2
     assert "a whole number of at most 1,000,000,000 is expected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["power", "--sd", "0.2", "--n", "50", "--out", "f"], "--out f: f is a file; name a folder"),
+        (["gate", "r.json", "--policy", "p.toml", "--out", "f"], "--out f: f is a file; name a folder"),
+        (["demo", "--out", "f"], "f: is a file; name a folder"),
+        (["compare", "--plan", "plan.toml"], "plan.toml: comparison is 3; a section is expected: write [comparison]"),
+    ],
+)
+def test_a_file_for_a_folder_and_a_number_for_a_section(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("f").write_text("kept", encoding="utf-8")
+    Path("plan.toml").write_text("comparison = 3\n", encoding="utf-8")
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert Path("f").read_text(encoding="utf-8") == "kept"
