@@ -18,8 +18,8 @@
   const WORDS = { b: "better", e: "equal", w: "worse" };
   const TONES = { b: "t-better", w: "t-worse" };
   // Without accents and capitals, numbers by their size: q2 before q10.
-  const sortKey = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
-    .replace(/\d+/g, (digits) => digits.padStart(15, "0"));
+  const bare = (text) => (/[^\x00-\x7f]/.test(text) ? text.normalize("NFD").replace(/\p{M}/gu, "") : text).toLowerCase();
+  const sortKey = (text) => (/\d/.test(text) ? bare(text).replace(/\d+/g, (digits) => digits.padStart(15, "0")) : bare(text));
   const many = (n) => n.toLocaleString("en");
   const counted = (n) => `${many(n)} ${data.unit[n === 1 ? 0 : 1]}`;
 

@@ -17,13 +17,19 @@ from rankstats.report.markdown import page_markdown
 from rankstats.report.model import page_model
 from rankstats.report.source import Source
 from rankstats.report.tables import FlatTable, csv_text, flat_tables, parquet_bytes
+from rankstats.tables import Source as FileSource
 
 LONGEST_NOTES = 1_000_000
 """Bytes of the author's notes."""
 
 
 def report_files(
-    comparison: Comparison, *, notes: str | None = None, titles: Mapping[str, str] | None = None
+    comparison: Comparison,
+    *,
+    notes: str | None = None,
+    titles: Mapping[str, str] | None = None,
+    sources: Sequence[FileSource] = (),
+    report: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
     """Return all files of a comparison's folder by name, the page first.
 
@@ -35,6 +41,10 @@ def report_files(
         The author's notes in Markdown.
     titles : mapping of str to str, optional
         Titles of documents by their ids, for the lists that are shown.
+    sources : sequence of Source, optional
+        The files that the titles came from; they join the inputs of the report.
+    report : mapping, optional
+        What `annotated` made of the comparison, where it is at hand; notes and titles are in it.
 
     Returns
     -------
@@ -42,7 +52,8 @@ def report_files(
         ``report.html``, ``report.json``, ``summary.md``, ``per_query.csv``, ``pairs.csv`` where there are more
         comparisons than the page lists and, where runs were read, ``to_judge.tsv``.
     """
-    report = annotated(comparison.to_dict(), notes=notes, titles=titles)
+    if report is None:
+        report = annotated(comparison.to_dict(), notes=notes, titles=titles, sources=sources)
     files = rendered_files(report)
     files["report.json"] = json_text(report)
     if report["audit"]["unjudged_at"]:
@@ -55,7 +66,11 @@ def report_files(
 
 
 def annotated(
-    report: Mapping[str, Any], *, notes: str | None = None, titles: Mapping[str, str] | None = None
+    report: Mapping[str, Any],
+    *,
+    notes: str | None = None,
+    titles: Mapping[str, str] | None = None,
+    sources: Sequence[FileSource] = (),
 ) -> dict[str, Any]:
     """Return a report with what its author knows of it, so that report.json holds all that the page shows.
 
@@ -67,6 +82,8 @@ def annotated(
         Markdown; kept under ``notes``.
     titles : mapping of str to str, optional
         Titles by document id; kept as ``title`` of the listed documents that have one.
+    sources : sequence of Source, optional
+        The files that the titles came from; they join ``reproduction.inputs``.
 
     Examples
     --------
@@ -81,6 +98,10 @@ def annotated(
         found["lists"] = [
             {**row, "docs": [_titled(doc, titles.get(doc["doc_id"])) for doc in row["docs"]]} for row in report["lists"]
         ]
+    if sources:
+        read = [{"name": source.name, "sha256": source.sha256, "bytes": source.size} for source in sources]
+        made = report["reproduction"]
+        found["reproduction"] = {**made, "inputs": [*made["inputs"], *read]}
     return found
 
 
@@ -91,6 +112,10 @@ def _titled(doc: Mapping[str, Any], title: str | None) -> dict[str, Any]:
 def rendered_files(report: Mapping[str, Any]) -> dict[str, str]:
     """Return the files that can be made from report.json alone, the page first."""
     page = page_model(report)
+    if report["kind"] == "interleaving":
+        tables = flat_tables(report)
+        named = {f"{name}.csv": csv_text(tables[name]) for name in ("pairs", "segments") if name in tables}
+        return {"report.html": page_html(page), "summary.md": page_markdown(page), **named}
     files = {
         "report.html": page_html(page),
         "summary.md": page_markdown(page),

@@ -7,6 +7,7 @@ from typing import Any
 from rankstats import wording
 from rankstats.report import trust
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
+from rankstats.report.interleaving_sections import log_facts
 from rankstats.report.rows import share_text
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
@@ -32,19 +33,20 @@ def health(source: Source) -> Section:
         )
         blocks.append(Table("warnings", "Warnings and notes", columns, rows))
     blocks += trust.checks(source)
-    facts = _query_facts(source)
+    facts = log_facts(source) or _query_facts(source)
     if facts:
-        columns = (Column("count of", number=False), Column("number"), Column("consequence", number=False))
-        counted = tuple(tuple(Cell(text) for text in fact) for fact in facts)
-        caption = "Units" if source.report["experiment"] else f"{source.unit[1].capitalize()} and judgments"
-        blocks.append(Table("counts", caption, columns, counted))
+        told = (Column("consequence", number=False),) if any(fact[2] for fact in facts) else ()
+        heads = (Column("count of", number=False), Column("number"), *told)
+        counted = tuple(tuple(Cell(text) for text in fact[: len(heads)]) for fact in facts)
+        caption = {"unit": "Units", "impression": "Rows and impressions"}.get(source.unit[0], "Queries and judgments")
+        blocks.append(Table("counts", caption, heads, counted))
     by_system = _system_table(source)
     if by_system:
         blocks.append(by_system)
     remark = _files_remark(source)
     if remark:
         blocks.append(Paragraph(remark, small=True))
-    blocks += trust.unjudged(source) + trust.ties(source)
+    blocks += trust.unjudged(source) + trust.condensed(source) + trust.ties(source)
     if source.report["experiment"]:
         blocks += _experiment_tables(source.report["experiment"])
     return Section("health", "Data health", tuple(blocks))
@@ -172,7 +174,7 @@ def _experiment_tables(experiment: Row) -> list[Block]:
     if checks:
         rows = tuple(
             (
-                Cell(shown(check["code"].replace("_", " "), 60)),
+                Cell(shown(check.get("question") or check["code"].replace("_", " "), 120)),
                 Cell(wording.number(check["statistic"], 2)),
                 Cell(wording.p_value(check["p_value"])),
                 Cell(check["outcome"]),

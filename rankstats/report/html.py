@@ -22,7 +22,8 @@ from rankstats.report.texts import showable
 
 PAGE, STYLE = "page.html.j2", "style.css"
 SCRIPTS = ("queries.js", "script.js")
-_RISKY = re.compile("[<>&\u2028\u2029]")
+_RISKY = re.compile("[<>&\x7f-\x9f\u2028-\u202e\u2066\u2067]")
+_P_STATEMENT = re.compile(r"\bp ([=<]) (?=[.\d])")
 
 
 def render_html(report: Mapping[str, Any]) -> str:
@@ -101,8 +102,11 @@ def environment() -> jinja2.Environment:
 
 
 def _finalized(value: Any) -> Any:
-    """Let no character through that no font shows, should a section have missed one."""
-    return value if isinstance(value, Markup) else showable(value)
+    """Let no character through that no font shows, should a section have missed one; keep a p-value on one line."""
+    if isinstance(value, Markup):
+        return value
+    kept = showable(value)
+    return _P_STATEMENT.sub("p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", kept) if isinstance(kept, str) else kept
 
 
 def _figure_svg(figure: blocks.Figure) -> Markup:
@@ -112,7 +116,7 @@ def _figure_svg(figure: blocks.Figure) -> Markup:
 
 
 def _data_text(data: Mapping[str, Any]) -> Markup:
-    """Return data as JSON that no parser of HTML takes for markup."""
+    """Return data as JSON that no parser of HTML takes for markup, and that turns no text around it."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(_RISKY.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 

@@ -15,6 +15,9 @@ SECTIONS = ("scoreboard", "pairwise", "segments", "outcomes", "matrix", "agreeme
 LONG = 45
 """Rows that fit on a page; longer tables may break."""
 
+WIDE = 8
+"""Columns that fit beside each other in a table that breaks over pages."""
+
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -55,6 +58,16 @@ _ESCAPES = {
     "\N{GREEK SMALL LETTER KAPPA}": r"$\kappa$",
     "\N{REPLACEMENT CHARACTER}": "?",
 }
+_FIT = (
+    r"\providecommand\rankstatsfit[1]{\sbox0{#1}\ifdim\wd0>\linewidth"
+    r"\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi}"
+)
+"""A table that is wider than the line is made as small as the line."""
+_LETTER = (
+    r"\providecommand\rankstatsletter[2]{\ifcsname u8:\detokenize{#1}\endcsname\else"
+    r"\expandafter\gdef\csname u8:\detokenize{#1}\endcsname{{\scriptsize U+#2}}\fi}"
+)
+"""Where pdfLaTeX looks for the meaning of a letter; the other engines never look there."""
 _MARKS = re.compile("[▲▼●◆○] ?")
 
 
@@ -70,14 +83,27 @@ def render_latex(report: Mapping[str, Any]) -> str:
     -------
     str
         One ``table`` (or ``longtable``) environment for each table of the scoreboard, the comparisons, the segments,
-        the counts and the agreement, with the same texts as the page; ``booktabs`` and ``longtable`` are needed.
+        the counts and the agreement, with the same texts as the page; ``booktabs``, ``graphicx``, ``longtable`` and
+        ``textcomp`` are needed. A table that is wider than the line is made smaller; letters that pdfLaTeX does not
+        know are shown by their number.
     """
     page, alpha = page_model(report), Source(report).alpha
+    tables = [_environment(table, alpha) for table in tables_of(page)]
     head = [
-        "% Needs \\usepackage{booktabs,longtable,textcomp}; letters beyond Latin need LuaLaTeX or XeLaTeX.",
+        "% Needs \\usepackage{booktabs,graphicx,longtable,textcomp}; letters beyond Latin need LuaLaTeX or XeLaTeX.",
         f"% {_comment(page.title)}",
+        _FIT,
+        *_letters("".join(tables)),
     ]
-    return "\n\n".join(["\n".join(head), *(_environment(table, alpha) for table in tables_of(page))]) + "\n"
+    return "\n\n".join(["\n".join(head), *tables]) + "\n"
+
+
+def _letters(text: str) -> list[str]:
+    """Let pdfLaTeX show the number of a letter that it does not know, instead of stopping there."""
+    found = sorted({c for c in text if not c.isascii()})
+    if not found:
+        return []
+    return [_LETTER, *(rf"\rankstatsletter{{{c}}}{{{ord(c):04X}}}" for c in found)]
 
 
 def tables_of(page: Page, sections: Sequence[str] = SECTIONS) -> list[Table]:
@@ -126,8 +152,16 @@ def _environment(table: Table, alpha: float) -> str:
             r"\bottomrule",
             r"\endlastfoot",
         ]
-        return "\n".join([r"\begingroup\small", *inner, *body, r"\end{longtable}", *below, r"\endgroup"])
-    inner = [rf"\begin{{tabular}}{{{columns}}}", *rules, *body, r"\bottomrule", r"\end{tabular}"]
+        size = r"\scriptsize\setlength\tabcolsep{3pt}" if len(table.columns) > WIDE else r"\small"
+        return "\n".join([rf"\begingroup{size}", *inner, *body, r"\end{longtable}", *below, r"\endgroup"])
+    inner = [
+        r"\rankstatsfit{%",
+        rf"\begin{{tabular}}{{{columns}}}",
+        *rules,
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
     return "\n".join([r"\begin{table}", r"\centering\small", caption, *inner, *below, r"\end{table}"])
 
 

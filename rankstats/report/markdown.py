@@ -12,8 +12,10 @@ from rankstats.report.model import page_model
 LONGEST = 60_000
 """Characters; the services that show such summaries cut or refuse longer ones."""
 
-_TABLES = ("scoreboard", "pairwise", "segments", "outcomes", "health")
+_TABLES = ("scoreboard", "pairwise", "segments", "interleaving", "outcomes", "health")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$@!&])")
+_LEADING = re.compile(r"^(\s*\d*)([-+=.)])(?=[\s=-]|$)")
+"""What makes a list, a rule or a heading of a line that begins with it."""
 
 
 def render_markdown(report: Mapping[str, Any]) -> str:
@@ -47,10 +49,10 @@ def escaped(text: str) -> str:
 
     Examples
     --------
-    >>> escaped("a|b *c* <script>")
-    'a\\|b \\*c\\* \\<script\\>'
+    >>> escaped("a|b *c* <script>"), escaped("1. a"), escaped("- a")
+    ('a\\|b \\*c\\* \\<script\\>', '1\\. a', '\\- a')
     """
-    return _SPECIAL.sub(r"\\\1", text)
+    return _LEADING.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", text))
 
 
 def _answers(page: Page) -> list[str]:

@@ -18,10 +18,10 @@ def scoreboard(source: Source) -> Section:
     """Return section 3: systems × measures, means with their intervals, ranks on the primary measures."""
     if not source.overall:
         return Section("scoreboard", "Scoreboard", ())
+    one, lead = ("arm", "control") if source.report["experiment"] else ("system", "baseline")
     columns: list[Column] = [Column("system", number=False)]
     cells: dict[str, list[Cell]] = {
-        system: [Cell(shown(system, 60), note="baseline" if system == source.baseline else "")]
-        for system in source.systems
+        system: [Cell(shown(system, 60), note=lead if system == source.baseline else "")] for system in source.systems
     }
     for m in source.measures:
         rows = [row for (_, measure), row in source.overall.items() if measure == m]
@@ -43,7 +43,7 @@ def scoreboard(source: Source) -> Section:
         sortable=by_mean,
     )
     remark = (
-        "The intervals are each system's own. Whether two systems differ is read from their difference, "
+        f"The intervals are each {one}'s own. Whether two {one}s differ is read from their difference, "
         f"{'query by query, ' if source.unit[0] == 'query' else ''}not from two intervals that overlap."
     )
     blocks: list[Block] = [table, Paragraph(f"{remark}{_rank_words(source)}", small=True), *totals(source)]

@@ -12,6 +12,7 @@ from rankstats.plan import plan_text
 from rankstats.report.blocks import Block, Cell, Code, Column, Paragraph, Section, Subheading, Table, Terms
 from rankstats.report.choice import listed
 from rankstats.report.experiment_sections import GLOSSARY as EXPERIMENT_GLOSSARY
+from rankstats.report.interleaving_sections import GLOSSARY as INTERLEAVING_GLOSSARY
 from rankstats.report.rows import CORRECTION_NAMES, TEST_NAMES
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
@@ -72,7 +73,7 @@ def method(source: Source) -> Section:
         blocks.append(families)
     blocks += _also(source)
     blocks += _reproduction(source.report["reproduction"])
-    terms = EXPERIMENT_GLOSSARY if source.report["experiment"] else GLOSSARY
+    terms = {"unit": EXPERIMENT_GLOSSARY, "impression": INTERLEAVING_GLOSSARY}.get(source.unit[0], GLOSSARY)
     blocks += [Subheading("glossary", "Glossary"), Terms(terms)]
     return Section("method", "Method and reproduction", tuple(blocks))
 

@@ -7,14 +7,17 @@ from typing import Any
 
 from rankstats import wording
 from rankstats.report.agreement import agreement
-from rankstats.report.blocks import Page
+from rankstats.report.arms import in_words_of_experiments
+from rankstats.report.blocks import Page, Section
 from rankstats.report.comparisons import outcomes, pairwise, segments
 from rankstats.report.crossed import matrix
 from rankstats.report.examples import examples
 from rankstats.report.experiment_sections import experiment
 from rankstats.report.health import health
+from rankstats.report.interleaving_sections import in_words_of_interleaving, interleaving
 from rankstats.report.means import scoreboard
 from rankstats.report.method import method
+from rankstats.report.offline import offline
 from rankstats.report.prose import notes
 from rankstats.report.queries import query_table
 from rankstats.report.source import Source
@@ -39,6 +42,8 @@ SECTIONS = (
     pairwise,
     segments,
     experiment,
+    interleaving,
+    offline,
     outcomes,
     spread,
     distributions,
@@ -86,5 +91,12 @@ def page_model(report: Mapping[str, Any]) -> Page:
         notices_heading=f"{wording.count(len(warned), 'thing')} to know",
         notices=warned[:NOTICES_SHOWN] if unseen > 0 else warned,
         more_notices="" if unseen <= 0 else f"{unseen:,} more under “Data health”.",
-        sections=tuple(section for make in SECTIONS if (section := make(source)).blocks),
+        sections=_sections(source),
     )
+
+
+def _sections(source: Source) -> tuple[Section, ...]:
+    found = (section for make in SECTIONS if (section := make(source)).blocks)
+    if source.report["kind"] == "interleaving":
+        return tuple(map(in_words_of_interleaving, found))
+    return tuple(in_words_of_experiments(section) if source.report["experiment"] else section for section in found)

@@ -182,7 +182,8 @@ def _categories(name: str, values: Sequence[Any], labels: dict[tuple[str, str], 
         "texts": list(texts.values()),
         "codes": [-1 if value is None else place[value] for value in kept],
     }
-    if 1 < len(texts) <= MOST_CHOICES:
+    # a column of which nearly every query has a value of its own is for reading, not for choosing
+    if 1 < len(texts) <= MOST_CHOICES and (2 * len(texts) <= len(kept) or name in {key for key, _ in labels}):
         column["choices"] = [labels.get((name, value), text) for value, text in texts.items()]
     return column
 

@@ -151,7 +151,8 @@ class Source:
     @cached_property
     def unit(self) -> tuple[str, str]:
         """What is counted, one and many."""
-        return ("unit", "units") if self.report["kind"] == "experiment" else ("query", "queries")
+        counted = {"experiment": ("unit", "units"), "interleaving": ("impression", "impressions")}
+        return counted.get(self.report["kind"], ("query", "queries"))
 
     # ── look-ups ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -203,6 +204,8 @@ class Source:
             return blocks.TOO_FEW
         if row["id"] in self.outcomes:
             return self.outcomes[row["id"]]
+        if row.get("withheld"):
+            return blocks.NOT_SHOWN
         family = self.family(row)
         p = row["p_value"] if row["p_adjusted"] is None else row["p_adjusted"]
         alpha = self.alpha if family is None else family["alpha"]

@@ -23,7 +23,17 @@ from rankstats.report.verdict import (
     summaries,
 )
 
-_ASCII = str.maketrans({"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{EM DASH}": "-", "\N{INFINITY}": "inf"})
+_ASCII = str.maketrans(
+    {
+        "\N{MINUS SIGN}": "-",
+        "\N{NO-BREAK SPACE}": " ",
+        "\N{EM DASH}": "-",
+        "\N{INFINITY}": "inf",
+        # marks of direction, which a script would read as text
+        "\N{FIRST STRONG ISOLATE}": "",
+        "\N{POP DIRECTIONAL ISOLATE}": "",
+    }
+)
 _NARROWEST = 40
 
 
@@ -95,7 +105,7 @@ def _score_lines(source: Source) -> str:
         heads[0] = f"weighted by {source.planned_weighting}"
     rows = []
     for system, row in zip(order_of_systems(source)[0], table.rows, strict=True):
-        name = f"{system} (baseline)" if row[0].note == "baseline" else system
+        name = f"{system} ({row[0].note})" if row[0].note else system
         rows.append([name, *(cell.text for cell in row[1:])])
     return columns_text(heads, rows, [column.number for column in table.columns])
 

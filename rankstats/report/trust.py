@@ -52,11 +52,12 @@ def unjudged(source: Source) -> list[Block]:
     rows, left_out = limited(source, [row for row in source.report.get("coverage") or [] if row["documents"]])
     if not rows:
         return []
-    depth = rows[0]["depth"]
+    depths = sorted({row["depth"] for row in rows})
+    depth = f"{depths[0]}" if len(depths) == 1 else f"{depths[0]} to {depths[-1]}"
     columns = (
         Column("comparison", number=False),
         Column("verdict", number=False),
-        Column("unjudged", note=f"baseline, system: top {depth}"),
+        Column("unjudged", note="baseline, system"),
         Column("worst case"),
         Column("best case"),
         Column("documents that turn it"),
@@ -64,7 +65,8 @@ def unjudged(source: Source) -> list[Block]:
     )
     body = tuple(_coverage_cells(source, row) for row in rows)
     remark = (
-        f"Worst and best case grade all unjudged documents of the top {depth} that favour the baseline, or the system, "
+        f"The lists are looked at as deep as the measure looks, down to rank 100 at most: here the top {depth}. "
+        "Worst and best case grade all unjudged documents there that favour the baseline, or the system, "
         "with the highest grade. The documents that turn a verdict are the fewest that would have to be relevant, the "
         "most telling first; how many of the losing list's are likely relevant follows the rate of its judged ones."
     )
@@ -75,6 +77,63 @@ def unjudged(source: Source) -> list[Block]:
     ]
 
 
+def condensed(source: Source) -> list[Block]:
+    """Return each claim beside what it is on condensed lists; the ones that disagree first, with a sentence."""
+    found = [row for row in source.report.get("condensed") or [] if row["removed_baseline"] or row["removed_system"]]
+    rows, left_out = limited(source, sorted(found, key=lambda row: row["disagreement"] is None))
+    if not rows:
+        return []
+    columns = (
+        Column("comparison", number=False),
+        Column("taken out", note="baseline, system"),
+        Column("as judged"),
+        Column("on condensed lists"),
+        Column("interval", number=False),
+        Column("agree", number=False),
+    )
+    body = tuple(_condensed_cells(source, row) for row in rows)
+    verdicts = sum(row["disagreement"] == "verdict" for row in found)
+    signs = sum(row["disagreement"] == "sign" for row in found)
+    remark = (
+        "As judged, an unjudged document counts as not relevant; a condensed list leaves it out, so that the judged "
+        "ones move up. The first favours the list that the judges knew better, the second often the other one."
+    )
+    return [
+        Subheading("condensed-lists", "Do condensed lists say the same?"),
+        Paragraph(_agreement_in_words(len(found), verdicts, signs, decided=all(row["outcome"] for row in found))),
+        Table("condensed", "The claims without unjudged documents", columns, body),
+        Paragraph(f"{left_out} {remark}".strip(), small=True),
+    ]
+
+
+def _agreement_in_words(claims: int, verdicts: int, signs: int, *, decided: bool) -> str:
+    if not verdicts and not signs:
+        same = "the same sign and the same verdict" if decided else "the same sign"
+        return f"As judged and on condensed lists every difference has {same}."
+    parts = [
+        f"{wording.count(number, 'comparison has', 'comparisons have')} {what}"
+        for number, what in ((verdicts, "another verdict"), (signs, "the opposite sign"))
+        if number
+    ]
+    return (
+        f"Of {wording.count(claims, 'comparison')}, {' and '.join(parts)} on condensed lists: there the answer depends "
+        "on documents that nobody judged, so judge them (to_judge.tsv) before you decide."
+    )
+
+
+def _condensed_cells(source: Source, row: Row) -> tuple[Cell, ...]:
+    measure = row["measure"]
+    said = {None: "yes", "sign": "no: opposite sign", "verdict": "no: another verdict"}[row["disagreement"]]
+    return (
+        _claim(source, row),
+        Cell(f"{row['removed_baseline']:,}, {row['removed_system']:,}"),
+        Cell(source.signed(measure, row["plain"]), note=_words(row["verdict"])),
+        Cell(source.signed(measure, row["difference"]), note=_words(row["outcome"] or "")),
+        Cell(source.range(measure, row["interval"])),
+        Cell(said, tone="" if row["disagreement"] is None else "severity-warning"),
+    )
+
+
 def _coverage_cells(source: Source, row: Row) -> tuple[Cell, ...]:
     measure = row["measure"]
     turns = wording.UNDEFINED if row["to_turn"] is None else f"{row['to_turn']:,}"
@@ -82,7 +141,9 @@ def _coverage_cells(source: Source, row: Row) -> tuple[Cell, ...]:
     return (
         _claim(source, row),
         _outcome(row["verdict"]),
-        Cell(f"{share_text(row['unjudged_baseline'])}, {share_text(row['unjudged_system'])}"),
+        Cell(
+            f"{share_text(row['unjudged_baseline'])}, {share_text(row['unjudged_system'])}", note=f"top {row['depth']}"
+        ),
         Cell(source.signed(measure, row["worst"]), note=_words(row["worst_outcome"])),
         Cell(source.signed(measure, row["best"]), note=_words(row["best_outcome"])),
         Cell(turns, note=note),

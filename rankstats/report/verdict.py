@@ -28,6 +28,7 @@ from rankstats.report.blocks import (
     Where,
 )
 from rankstats.report.choice import ROWS_DRAWN, chosen, leading_pairs
+from rankstats.report.interleaving_sections import log_impressions, order_words, preference_lines
 from rankstats.report.rows import counts_words, forest_row, interval_words, is_adjusted, p_of, relative_text
 from rankstats.report.source import Pair, Row, Source, effect_of, ends, level, pair_label
 from rankstats.report.texts import label, sentence_list, shown
@@ -38,6 +39,7 @@ SINGLED_OUT = 3
 NOTICES_SHOWN = 3
 PANELS_SHOWN = 2
 STRIP_ROWS = 9
+LONGEST_SENTENCE = 600
 
 _ORDER = ("serious", "warning", "info")
 _SEVERITY = {"serious": "Serious", "warning": "Warning", "info": "Note"}
@@ -46,7 +48,11 @@ _DECISIONS = {
     "no_go": ("▼", "worse", "NO-GO"),
     "cannot_tell": ("●", "not-shown", "CANNOT TELL"),
 }
-_RULES = {"holds": ("▲", "better"), "fails": ("▼", "worse"), "open": ("●", "not-shown")}
+_RULES = {"fails": ("▼", "worse"), "open": ("●", "not-shown"), "holds": ("▲", "better")}
+_DECIDING = {"no_go": "fails", "cannot_tell": "open"}
+_BUILT_IN = ("length ", "popularity ", "relevant ")
+REASONS_SHOWN = 3
+"""Rules whose finding stands under the decision; the table has all."""
 
 
 def statements(source: Source) -> tuple[Statement, ...]:
@@ -57,11 +63,23 @@ def statements(source: Source) -> tuple[Statement, ...]:
         by_difference = {row["difference_id"]: row for row in verdicts}
         drawn = [row["id"] for measure in source.primary for row in chosen(source, measure).rows]
         verdicts = [by_difference[key] for key in drawn if key in by_difference] or verdicts[:ROWS_DRAWN]
+    elif len(verdicts) > STATEMENTS_SHOWN and len({row["baseline"] for row in verdicts}) == 1:
+        # a summary counts them: the best ones are those that it speaks of
+        verdicts = sorted(verdicts, key=lambda row: -_gain(source, by_id[row["difference_id"]]))
     return tuple(_statement(source, row, by_id[row["difference_id"]]) for row in verdicts)
+
+
+def _gain(source: Source, row: Row) -> float:
+    """Return how much better a system is, whichever way its measure goes."""
+    effect = effect_of(row) or 0.0
+    return effect if source.measures[row["measure"]]["higher_is_better"] else -effect
 
 
 def summaries(source: Source) -> tuple[Statement, ...]:
     """Return one statement a primary measure that sums up more comparisons than a first screen holds; else nothing."""
+    if source.report["kind"] == "interleaving" and source.ranks:
+        headline, detail, alone = order_words(source)
+        return (_summary(BETTER if alone else NOT_SHOWN, headline, detail),)
     if len(source.report["verdict"]) <= STATEMENTS_SHOWN:
         return ()
     out = []
@@ -116,13 +134,19 @@ def _statement(source: Source, verdict: Row, row: Row) -> Statement:
     evidence = (_intervals(source, row), _held(p), relative, _held(n))
     counts = (counts_words(source, row), _sensitivity(source, row) if tone == NOT_SHOWN else "")
     lines = (" · ".join(part for part in evidence if part), "; ".join(part for part in counts if part))
+    if source.report["kind"] == "interleaving":
+        lines = preference_lines(source, row, _intervals(source, row), counts[1])
+    headline, sentence = _headline(source, row, tone), shown(verdict["sentence"], LONGEST_SENTENCE)
+    if len(verdict["sentence"]) > LONGEST_SENTENCE:
+        # names without end would leave no room for what is said of them
+        sentence = f"{headline} ({lines[0]})."
     return Statement(
         mark=MARKS[tone],
         tone=tone,
         word=WORDS[tone],
-        headline=_headline(source, row, tone),
+        headline=headline,
         details=tuple(line for line in lines if line),
-        sentence=shown(verdict["sentence"], 600),
+        sentence=sentence,
     )
 
 
@@ -200,7 +224,10 @@ def decision(source: Source) -> tuple[Statement | None, Table | None]:
     rules = found["rules"]
     against = f"{label(found['candidate'], 60)} against {label(found['baseline'], 60)}"
     headline = f"{word}: {_decisive(found['outcome'], rules)}"
-    details = (f"{against}; {_rule_counts(rules)}",)
+    deciding = [rule for rule in rules if rule["outcome"] == _DECIDING.get(found["outcome"])]
+    reasons = [_reason(rule, len(deciding) > 1) for rule in deciding[:REASONS_SHOWN]]
+    details = (*reasons, f"{against}; {_rule_counts(rules)}")
+    places = list(_RULES)
     columns = (Column("rule", number=False), Column("outcome", number=False), Column("what was found", number=False))
     rows = tuple(
         (
@@ -208,7 +235,7 @@ def decision(source: Source) -> tuple[Statement | None, Table | None]:
             Cell(rule["outcome"], tone=_RULES[rule["outcome"]][1], mark=_RULES[rule["outcome"]][0]),
             Cell(shown(rule["sentence"], 300)),
         )
-        for rule in rules
+        for rule in sorted(rules, key=lambda rule: places.index(rule["outcome"]))
     )
     return Statement(mark, tone, word, headline, details, headline), Table(
         "rules", "Rules of the policy", columns, rows
@@ -219,9 +246,18 @@ def _decisive(outcome: str, rules: list[Row]) -> str:
     """Say which rules decide: all of them, those that fail, or those that are open."""
     if outcome == "go":
         return f"all {len(rules)} rules hold" if len(rules) > 1 else "the rule holds"
-    wanted, one, many = ("fails", "fails", "fail") if outcome == "no_go" else ("open", "is open", "are open")
+    wanted = _DECIDING[outcome]
+    one, many = ("fails", "fail") if outcome == "no_go" else ("is open", "are open")
     names = [f"“{shown(rule['id'], 60)}”" for rule in rules if rule["outcome"] == wanted]
+    if len(names) > REASONS_SHOWN + 1:
+        names[REASONS_SHOWN:] = [f"{len(names) - REASONS_SHOWN:,} more"]
     return f"{sentence_list(names)} {one if len(names) == 1 else many}"
+
+
+def _reason(rule: Row, named: bool) -> str:
+    """Return what was found; with its name where several rules decide."""
+    text = shown(rule["sentence"], 300)
+    return f"{shown(rule['id'], 60)}: {text}." if named else f"{text}."
 
 
 def _rule_counts(rules: list[Row]) -> str:
@@ -296,12 +332,14 @@ def _key(source: Source, rows: list[ForestRow]) -> str:
 
 
 def _leading(source: Source, pairs: list[Pair], measure: str) -> list[Pair]:
-    """Take all of up to two pairs; of more, the first that is shown to differ, else the first."""
+    """Take all of up to two pairs; of more, the best that is shown to differ from one baseline, else the first."""
     if len(pairs) <= PANELS_SHOWN:
         return pairs
     rows = [(pair, source.planned(measure, pair)) for pair in pairs]
-    shown_pairs = [pair for pair, row in rows if row is not None and source.tone(row) in {"better", "worse"}]
-    return (shown_pairs or pairs)[:1]
+    found = [(pair, row) for pair, row in rows if row is not None and source.tone(row) in {"better", "worse"}]
+    if len({pair[0] for pair in pairs}) == 1:
+        found.sort(key=lambda item: -_gain(source, item[1]))
+    return ([pair for pair, _ in found] or pairs)[:1]
 
 
 def _forest(source: Source, measure: str, rows: list[ForestRow], axis: Axis) -> Forest:
@@ -362,7 +400,10 @@ def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool
     text = "; ".join(told)
     if reversed_by:
         text += f"; the estimate of a segment of {sentence_list(reversed_by)} has the opposite sign"
-    return f"{label(pair[1])}: {text}." if named else f"{text[0].upper()}{text[1:]}."
+    if named:
+        return f"{label(pair[1])}: {text}."
+    # the name of a column stays as it is written
+    return f"{text[0].upper()}{text[1:]}." if text.startswith(_BUILT_IN) else f"{text}."
 
 
 def notices(source: Source) -> tuple[Notice, ...]:
@@ -384,10 +425,12 @@ def facts(source: Source) -> tuple[str, ...]:
     """Return what stands beside the title: how many queries, systems and measures."""
     out = [
         source.n_text(len(source.report["queries"])),
-        wording.count(len(source.systems), "arm" if source.unit[0] == "unit" else "system"),
+        wording.count(len(source.systems), {"unit": "arm", "impression": "ranker"}.get(source.unit[0], "system")),
         wording.count(len(source.measures), "metric" if source.unit[0] == "unit" else "measure"),
     ]
     if source.report["experiment"]:
         total = sum(unit["n"] for unit in source.report["experiment"]["units"])
         out[0] = wording.count(total, "unit")
+    if source.report["kind"] == "interleaving":
+        out[0] = source.n_text(log_impressions(source))
     return tuple(out)

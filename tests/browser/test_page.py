@@ -5,24 +5,27 @@ from __future__ import annotations
 import functools
 import http.server
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from rankstats.report.html import render_html
+from tests.report.kinds import experiment_report, gate_report, interleaving_report, many_report
 from tests.report.sample import HOSTILE, NOTES, hostile_report, sample_report
 
 pytestmark = pytest.mark.browser
 
 SCRIPT_TEXT = HOSTILE[0]
+BLUE, VERMILION = "rgb(0, 114, 178)", "rgb(213, 94, 0)"
 JENKINS = "sandbox; default-src 'none'; img-src 'self'; style-src 'self'"
 
 
 REPORTS: dict[str, Callable[[], dict[str, Any]]] = {
     "three": sample_report,
     "two": lambda: sample_report(2, 30),
-    "eight": lambda: sample_report(8, 60, compare="all-pairs"),
+    "eight": lambda: sample_report(8, 40),
     "plain": lambda: sample_report(2, segments=False, lists=False, warnings=False, distributions=False),
     "weights": lambda: sample_report(3, 80, weights=True),
     "many": lambda: sample_report(
@@ -30,20 +33,25 @@ REPORTS: dict[str, Callable[[], dict[str, Any]]] = {
     ),
     "paged": lambda: sample_report(2, 600, documents=True, notes="# Why\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"),
     "hostile": hostile_report,
+    "no-go": lambda: gate_report("no_go"),
+    "cannot-tell": lambda: gate_report("cannot_tell"),
+    "experiment": experiment_report,
+    "interleaving": interleaving_report,
 }
 
 
 # axe looks at every element several times: the same kinds of content, fewer rows of each.
 SMALL: dict[str, Callable[[], dict[str, Any]]] = {
-    "small": lambda: sample_report(3, 24, weights=True, compare="all-pairs", documents=True, notes=NOTES),
-    "small-hostile": lambda: hostile_report(14),
+    "small": lambda: sample_report(3, 12, weights=True, documents=True, notes=NOTES),
     "small-plain": lambda: sample_report(2, 12, segments=False, lists=False, warnings=False, distributions=False),
+    "no-go": lambda: gate_report("no_go"),
+    "experiment": experiment_report,
 }
 
 
 @functools.cache
 def html(name: str) -> str:
-    return render_html({**REPORTS, **SMALL}[name]())
+    return render_html({**REPORTS, **SMALL, "largest": many_report}[name]())
 
 
 @pytest.fixture
@@ -78,6 +86,26 @@ def test_the_first_screen_answers(show: Any) -> None:
             assert box["x"] + box["width"] <= 1280
 
 
+@pytest.mark.parametrize("name", ["no-go", "cannot-tell", "experiment"])
+def test_decisions_and_experiments_are_readable_without_script(show: Any, name: str) -> None:
+    page = show(name, java_script_enabled=False)
+    for key in ("experiment", "means") if name == "experiment" else ("rules", "means"):
+        assert page.locator(f"#{key}").is_visible()
+    for fold in page.locator("details.twin > summary").all():
+        fold.click()
+    assert page.locator("#pairs-1-table").is_visible()
+    assert page.locator("button").count() == 0
+
+
+@pytest.mark.parametrize("name", ["no-go", "cannot-tell"])
+def test_a_decision_and_its_reason_stand_on_the_first_screen(show: Any, name: str) -> None:
+    page = show(name)
+    for selector in (".statement", "#rules tbody tr", "#where tbody tr"):
+        for element in page.locator(selector).all():
+            box = element.bounding_box()
+            assert box["y"] + box["height"] <= 800, selector
+
+
 @pytest.mark.parametrize(("name", "rows"), [("three", 240), ("hostile", 40), ("paged", 50)])
 def test_everything_is_readable_without_script(show: Any, name: str, rows: int) -> None:
     page = show(name, java_script_enabled=False)
@@ -88,6 +116,22 @@ def test_everything_is_readable_without_script(show: Any, name: str, rows: int) 
     summary = page.locator("#examples-1-wins summary").first
     summary.click()
     assert page.locator("#examples-1-wins table.list").first.is_visible()
+
+
+STICKING_OUT = """() => Array.from(document.querySelectorAll('main td, main th'))
+    .filter((e) => e.checkVisibility() && e.clientWidth > 0 && !e.closest('.unseen, #where')
+      && e.scrollWidth > e.clientWidth + 1)
+    .map((e) => `${e.scrollWidth} in ${e.clientWidth}: ${e.outerHTML.slice(0, 120)}`)"""
+"""Cells whose text runs over the next cell."""
+
+
+@pytest.mark.parametrize("name", ["three", "hostile", "many", "no-go", "experiment"])
+def test_no_text_runs_over_the_next_cell(show: Any, name: str) -> None:
+    page = show(name)
+    page.evaluate("document.querySelectorAll('details.twin').forEach((d) => { d.open = true; })")
+    assert page.evaluate(STICKING_OUT) == []
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate(STICKING_OUT) == []
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -150,10 +194,21 @@ def test_a_link_to_a_query_opens_it(show: Any) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", SMALL)
 def test_axe_finds_no_violation(show: Any, name: str, scheme: str) -> None:
+    check_with_axe(show(name, color_scheme=scheme, bypass_csp=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light")])
+@pytest.mark.parametrize("name", ["eight", "weights", "paged", "hostile", "cannot-tell", "interleaving", "largest"])
+def test_axe_finds_no_violation_in_any_page(show: Any, name: str, width: int, scheme: str) -> None:
+    size = {"width": width, "height": 800}
+    check_with_axe(show(name, color_scheme=scheme, bypass_csp=True, viewport=size))
+
+
+def check_with_axe(page: Any) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    page = show(name, color_scheme=scheme, bypass_csp=True)
     page.evaluate(
-        "document.querySelectorAll('details').forEach((d, i) => { if (i < 30 || i % 9 === 0) d.open = true; })"
+        "document.querySelectorAll('details').forEach((d, i) => { if (i < 9 || i % 9 === 0) d.open = true; })"
     )
     found = axe.Axe().run(page)
     told = [
@@ -162,14 +217,16 @@ def test_axe_finds_no_violation(show: Any, name: str, scheme: str) -> None:
     assert told == []
 
 
-def test_figures_survive_a_policy_that_drops_style(browser: Any) -> None:
-    text = html("three").encode()
+@contextmanager
+def served(text: bytes, policy: str | None = None) -> Iterator[str]:
+    """Serve a page over HTTP, under a policy of the server's if one is given; yield its address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Security-Policy", JENKINS)
+            if policy is not None:
+                self.send_header("Content-Security-Policy", policy)
             self.end_headers()
             self.wfile.write(text)
 
@@ -180,17 +237,90 @@ def test_figures_survive_a_policy_that_drops_style(browser: Any) -> None:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            page.goto(f"http://127.0.0.1:{server.server_port}/")
-            drawn = page.locator("#pairs-1 svg")
-            assert drawn.bounding_box()["width"] == pytest.approx(1040)
-            colours = drawn.locator("path").evaluate_all("(all) => all.map((e) => getComputedStyle(e).stroke)")
-            assert "rgb(0, 114, 178)" in colours
-            assert page.locator("#where svg.strip").first.bounding_box()["height"] == pytest.approx(24)
-            page.close()
+            yield f"http://127.0.0.1:{server.server_port}/"
         finally:
             server.shutdown()
             thread.join()
+
+
+@pytest.mark.parametrize(("name", "tone"), [("three", BLUE), ("no-go", VERMILION), ("experiment", BLUE)])
+def test_figures_survive_a_policy_that_drops_style(browser: Any, name: str, tone: str) -> None:
+    with served(html(name).encode(), JENKINS) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto(address)
+        drawn = page.locator("#pairs-1 svg")
+        assert drawn.bounding_box()["width"] == pytest.approx(1040)
+        colours = drawn.locator("path").evaluate_all("(all) => all.map((e) => getComputedStyle(e).stroke)")
+        assert tone in colours
+        sizes = drawn.locator("text").evaluate_all("(all) => all.map((e) => getComputedStyle(e).fontSize)")
+        assert set(sizes) <= {"12px", "13px"}
+        assert page.locator("#where svg.strip").first.bounding_box()["height"] == pytest.approx(24)
+        assert page.locator(".statement .headline").first.is_visible()
+        page.close()
+
+
+@pytest.mark.parametrize("name", ["three", "no-go", "experiment", "interleaving"])
+def test_over_http_too_nothing_else_is_asked_for(browser: Any, name: str) -> None:
+    with served(html(name).encode()) as address:
+        page = browser.new_page()
+        asked: list[str] = []
+        heard: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: heard.append(message.text))
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        assert [url for url in asked if not url.startswith("data:")] == [address]
+        assert heard == []
+        page.close()
+
+
+@pytest.mark.parametrize("name", ["no-go", "experiment", "paged"])
+def test_the_keyboard_reaches_every_control(show: Any, name: str) -> None:
+    page = show(name)
+    wanted = page.evaluate(
+        """() => { const kinds = 'a[href], button, summary, input, select, [tabindex="0"]';
+             const all = Array.from(document.querySelectorAll(kinds))
+               .filter((e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility());
+             all.forEach((e, i) => { e.dataset.place = i; }); return all.length; }"""
+    )
+    reached = []
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        place = page.evaluate("document.activeElement.dataset.place ?? null")
+        if place is None:
+            break
+        reached.append(int(place))
+    # each one once, in the order of the page
+    assert reached == list(range(wanted))
+
+
+def test_the_keyboard_operates_sorting_folding_and_paging(show: Any) -> None:
+    page = show("largest")
+    head = page.locator("#means thead th").nth(1)
+    means = page.locator("#means tbody tr td:nth-child(2)")
+    head.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    page.keyboard.press("Space")
+    assert head.get_attribute("aria-sort") == "ascending"
+    shown = [text.removeprefix("highest ")[:5] for text in means.all_text_contents()]
+    assert len(shown) == 129
+    assert shown == sorted(shown)
+    fold = page.locator("#pairs-1 summary")
+    fold.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#pairs-1-table").is_visible()
+    page = show("paged")
+    page.get_by_role("button", name="later →").focus()
+    page.keyboard.press("Enter")
+    assert "page=2" in page.url
+    page.get_by_label("Filter by text").focus()
+    page.keyboard.type("lamp")
+    assert "find=lamp" in page.url
+    page.get_by_role("combobox", name="Outcome").focus()
+    page.keyboard.type("wor")
+    page.keyboard.press("Enter")
+    assert "outcome=worse" in page.url
 
 
 def test_print_is_light_and_holds_the_ends_of_the_query_table(show: Any) -> None:

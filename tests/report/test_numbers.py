@@ -14,6 +14,7 @@ from rankstats.report.latex import render_latex
 from rankstats.report.markdown import render_markdown
 from rankstats.report.notebook import notebook_html
 from rankstats.report.terminal import render_terminal
+from tests.report.kinds import KINDS, report
 from tests.report.sample import MEASURES, sample_report
 
 pytestmark = pytest.mark.usefixtures("no_figures")
@@ -23,7 +24,7 @@ NUMBER = re.compile(r"(?<![\w.#-])[+−]?(?:\d[\d,]*)?\.?\d+(?![\w-])")
 
 def html_text(report: dict[str, Any]) -> str:
     html = render_html(report)
-    body = html[html.index("<main>") : html.index('<section id="method"')]
+    body = html[html.index("<main>") : html.index("</main>")]
     body = re.sub(r"<svg.*?</svg>|<script.*?</script>", " ", body, flags=re.DOTALL)
     return re.sub(r"<[^>]+>", " ", body)
 
@@ -37,8 +38,9 @@ def markdown_text(report: dict[str, Any]) -> str:
 
 
 def latex_text(report: dict[str, Any]) -> str:
+    latex = "\n".join(line for line in render_latex(report).splitlines() if not line.startswith(r"\providecommand"))
     latex = re.sub(
-        r"\\label\{[^}]*\}|\\par\\medskip.*|%.*", "", render_latex(report).replace("$-$", "−").replace(r"\%", " ")
+        r"\\rankstatsletter.*|\\label\{[^}]*\}|\\par\\medskip.*|%.*", "", latex.replace("$-$", "−").replace(r"\%", " ")
     )
     latex = latex.replace("--", "–").replace("{[}", "[")
     return re.sub(r"\\[A-Za-z]+(\{\})?|[${}~]", " ", latex)
@@ -68,6 +70,16 @@ def test_every_number_comes_from_the_report(output: str, options: dict[str, Any]
     assert not sorted({token for token in tokens if token.lstrip("+−") not in known})
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_number_of_every_kind_comes_from_the_report(output: str, kind: str) -> None:
+    made = report(kind)
+    known = known_numbers(made)
+    tokens = NUMBER.findall(OUTPUTS[output][0](made))
+    assert len(tokens) > 12
+    assert not sorted({token for token in tokens if token.lstrip("+−") not in known})
+
+
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_a_wrong_number_is_found(output: str) -> None:
     report = sample_report(queries=30, lists=False)
@@ -78,6 +90,15 @@ def test_a_wrong_number_is_found(output: str) -> None:
     assert [token for token in tokens if token.lstrip("+−") not in known]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wrong_number_of_any_kind_is_found(kind: str) -> None:
+    made = report(kind)
+    known = known_numbers(made)
+    made["differences"][0]["difference"] += 7.2718
+    tokens = NUMBER.findall(html_text(made))
+    assert [token for token in tokens if token.lstrip("+−") not in known]
+
+
 def known_numbers(report: dict[str, Any]) -> set[str]:
     """Return every number of the report as it may be written, and those that are words of the page."""
     # Names of measures, levels, the scale of agreement, sizes of what is listed.
@@ -85,29 +106,31 @@ def known_numbers(report: dict[str, Any]) -> set[str]:
     known |= {str(i) for i in range(1, 11)} | {f"{i}0" for i in range(1, 10)}
     numbers: list[float] = []
     values = report["values"]
-    measure = MEASURES[0][0]
-    for a in values:
-        for b in values:
-            pairs = zip(values[a][measure], values[b][measure], strict=True)
-            numbers += [y - x for x, y in pairs if x is not None and y is not None]
+    measure = report["primary"][0]
     walk(report, numbers)
     for family in report["families"]:
         numbers.append(len(family["members"]))
+    outcomes = [row["outcome"] for row in report.get("checks") or []]
+    numbers += [sum(o in ("serious", "warning") for o in outcomes), sum(o != "not_applicable" for o in outcomes)]
     for key in ("queries", "systems", "measures"):
         numbers.append(len(report[key]))
     for wanted in report["audit"]["queries"]["missing"].values():
         numbers.append(len(wanted))
     for distribution in report["distributions"]:
         numbers.append(sum(distribution["counts"]))
-    for first, second in ((a, b) for a in values for b in values):
+    compared = {(row["baseline"], row["system"]) for row in report["differences"]} if values else set()
+    for first, second in compared:
         gaps = [b - a for a, b in zip(values[first][measure], values[second][measure], strict=True) if a is not None]
-        numbers += [sum(g > 0 for g in gaps), sum(g == 0 for g in gaps), sum(g < 0 for g in gaps)]
+        numbers += [*gaps, sum(g > 0 for g in gaps), sum(g == 0 for g in gaps), sum(g < 0 for g in gaps)]
     for number in numbers:
         # more digits where a number lies close to zero, or a p-value to a level
         known |= {f"{abs(number):,.{d}f}" for d in range(7)} | {f"{abs(number):.{d}f}"[1:] for d in range(3, 9)}
         known |= {f"{abs(number) * 100:.{d}f}" for d in range(2)} | {".001", ".999"}
-    texts = " ".join([json.dumps(report["queries"]), *(w["message"] for w in report["warnings"])])
-    return known | set(re.findall(r"\d+", texts))
+    # what inputs, plan, conventions and findings say in words stands in the report as it stands on the page
+    keys = ("queries", "warnings", "checks", "decision", "reproduction", "measures", "experiment", "interleaving")
+    told = [report.get(key) for key in keys]
+    texts = json.dumps(told, ensure_ascii=False)
+    return known | set(re.findall(r"\d+", texts)) | {found.lstrip("+−") for found in NUMBER.findall(texts)}
 
 
 def walk(value: Any, numbers: list[float]) -> None:

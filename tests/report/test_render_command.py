@@ -64,9 +64,11 @@ def test_notes_and_titles_are_taken_from_files(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     add_author_arguments(parser.add_argument_group("author"))
     options = parser.parse_args(["--notes", str(tmp_path / "n.md"), "--documents", str(tmp_path / "d.csv")])
-    assert author_settings(options) == {"notes": "Hello", "titles": {"d1": "Lamp, oak"}}
+    settings = author_settings(options)
+    assert (settings["notes"], settings["titles"]) == ("Hello", {"d1": "Lamp, oak"})
+    assert [Path(source.name).name for source in settings.get("sources", ())] == ["d.csv"]
     assert author_files(options) == [str(tmp_path / "n.md"), str(tmp_path / "d.csv")]
-    assert author_settings(parser.parse_args([])) == {"notes": None, "titles": None}
+    assert not any(author_settings(parser.parse_args([])).values())
 
 
 @pytest.mark.parametrize(
