@@ -15,7 +15,10 @@ from pathlib import Path
 
 from rankstats.errors import InputError
 
-OUR_FILES = ("report.html", "report.json", "summary.md", "per_query.csv", "pairs.csv", "to_judge.tsv", "junit.xml")
+OUR_FILES = (
+    *("report.html", "report.json", "summary.md", "per_query.csv", "pairs.csv", "segments.csv", "to_judge.tsv"),
+    "junit.xml",
+)
 """Names that a report folder may hold; a stale one of these is removed, anything else is left alone."""
 
 
@@ -81,6 +84,8 @@ def write_folder(
         If the place cannot be written, or a file is one of the inputs. Nothing is changed then.
     """
     place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise InputError("is a file; name a folder", place)
     stale = [name for name in ours if name not in files]
     _check_targets(place, [*files, *stale], inputs)
     made = _missing_folders(place)

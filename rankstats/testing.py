@@ -1,4 +1,4 @@
-"""For users' own tests: assertions about comparisons."""
+"""For users' own tests: assertions about comparisons and experiments."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from rankstats.decision import Decision, Policy, decide, policy_from_document, r
 
 if TYPE_CHECKING:
     from rankstats.comparison import Comparison
+    from rankstats.experiment import Readout
 
 __all__ = ["assert_go"]
 
 
 def assert_go(
-    report_or_comparison: Mapping[str, Any] | Comparison, policy: Policy | Mapping[str, Any] | str | Path
+    report_or_comparison: Mapping[str, Any] | Comparison | Readout, policy: Policy | Mapping[str, Any] | str | Path
 ) -> Decision:
     """Assert that a policy says GO.
 
     Parameters
     ----------
-    report_or_comparison : mapping or Comparison
-        The content of a report.json, or a comparison.
+    report_or_comparison : mapping, Comparison or Readout
+        The content of a report.json, a comparison, or the readout of an experiment.
     policy : Policy, mapping or path
         The policy, as an object, as a dictionary with the keys of a policy file, or as the path of one.
 

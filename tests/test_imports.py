@@ -23,10 +23,9 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"plan"}),
     frozenset({"comparison"}),
     frozenset({"experiment"}),
-    frozenset({"policy", "reported"}),
-    frozenset({"rules", "archived"}),
-    frozenset({"requirements", "rule_measuring", "rule_wording"}),
-    frozenset({"decision", "planning"}),
+    frozenset({"interleaving"}),
+    frozenset({"decision"}),
+    frozenset({"planning"}),
     frozenset({"report", "testing", "api"}),
     frozenset({"cli"}),
 )
@@ -39,8 +38,11 @@ ONLY_IN = {
     "matplotlib": ("report/figures", "report/svg"),
     "jinja2": ("report/html",),
     "rich": ("cli", "report/terminal"),
-    "narwhals": ("inputs/frames",),
-    "duckdb": ("inputs/row_tables",),
+    "narwhals": ("inputs/frames", "inputs/lazy_frames", "tables/engines"),
+    "duckdb": ("inputs/row_tables", "tables/engines"),
+    "polars": ("tables/engines",),
+    "pyspark": ("tables/engines",),
+    "ibis": ("tables/engines",),
 }
 """Libraries that one place alone imports, by the beginning of its path."""
 STATISTICS_LIBRARIES = {"numpy", "scipy"}

@@ -45,7 +45,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(InputError, match="out: is a file; name a folder"):
         write_folder(tmp_path / "out", {"report.html": "x"})
 
 

@@ -14,7 +14,7 @@ import pytest
 from rankstats.decision import decide, policy_from_document
 from rankstats.errors import PlanError
 from rankstats.plan import Plan
-from tests.decision.made import Content, claim, guard, noise, pair, policy_of, report_of
+from tests.decision.made import Content, claim, guard, noise, pair, policy_of, report_of, shuffled
 
 TAIL = {"attribute": "popularity", "value": "tail"}
 
@@ -245,6 +245,13 @@ CASES = [
         policy_of(evidence={"queries": 50}, claim=[claim()]),
         "cannot_tell",
         {"evidence.queries": ("open", "40 queries with a value of AP, 50 asked for; 10 more are needed")},
+    ),
+    Case(
+        "queries, systems and measures in another order",
+        lambda: shuffled(_segmented(noise(60, -0.15, 0.1), noise(140, 0.15, 0.1))),
+        policy_of(claim=[claim()], guard=[guard(segment=TAIL)]),
+        "no_go",
+        {"claim": ("holds", ""), "guard": ("fails", "AP on tail falls by 0.150")},
     ),
     Case(
         "swapped roles in the report",
@@ -494,7 +501,9 @@ def test_a_relative_margin_needs_values_of_one_sign() -> None:
 
 def test_a_report_of_another_kind_is_refused() -> None:
     report = report_of(pair(noise(40, 0.1, 0.1)))
-    with pytest.raises(ValueError, match="report of an experiment"):
+    with pytest.raises(ValueError, match="report of an interleaving"):
+        decide({**report, "kind": "interleaving"}, policy_from_document(policy_of(claim=[claim()])))
+    with pytest.raises(ValueError, match="lacks the keys experiment"):
         decide({**report, "kind": "experiment"}, policy_from_document(policy_of(claim=[claim()])))
     with pytest.raises(ValueError, match="lacks the keys values"):
         decide({k: v for k, v in report.items() if k != "values"}, policy_from_document(policy_of(claim=[claim()])))
@@ -576,3 +585,27 @@ def test_warnings_about_other_systems_do_not_open_a_decision() -> None:
     decision = decide(about_ours, policy_from_document(document))
     assert decision.outcome == "cannot_tell"
     assert decision.sentence == 'CANNOT TELL: "evidence.judged_gap" is open — 18 % is unjudged.'
+
+
+def test_an_end_that_nearly_reaches_the_bound_is_told_from_it() -> None:
+    report = report_of(pair(noise(60, -0.02, 0.1)))
+
+    def ruled(margin: float) -> tuple[str, str]:
+        rule = decide(report, policy_from_document(policy_of(guard=[guard(margin)]))).rules[-1]
+        return rule.outcome, rule.sentence.replace("\N{NO-BREAK SPACE}", " ")
+
+    ends = decide(report, policy_from_document(policy_of(guard=[guard(0.05)]))).rules[-1].interval
+    assert ends is not None
+    low = ends.ends[0]
+    outcome, sentence = ruled(-low + 1e-5)
+    assert outcome == "holds"
+    shown = float(sentence.split("interval \N{MINUS SIGN}")[1].split(" to ")[0])
+    asked = float(sentence.split("; ")[-1].split(" less")[0])
+    assert shown < asked
+    assert shown == pytest.approx(-low, abs=1e-5)
+    assert "exactly" not in sentence
+    outcome, sentence = ruled(-low)
+    assert outcome == "open"
+    assert "; the interval ends exactly at what is asked" in sentence
+    # far from the bound two digits of the error are enough
+    assert "interval \N{MINUS SIGN}0.04" in ruled(0.3)[1]

@@ -20,8 +20,8 @@ from rankstats.decision import (
     policy_from_document,
     read_policy,
 )
+from rankstats.decision.policy import EXAMPLE
 from rankstats.errors import PlanError
-from rankstats.policy import EXAMPLE
 
 CONTRACT = """
 schema_version = "1"

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rankstats.comparison.result import Interval
 from rankstats.comparison.verdicts import level_text
 from rankstats.conventions import SMALLEST_VERDICT_N
-from rankstats.reported import Reported
-from rankstats.rules import FAILS, OPEN, POWER, Measured, Rule, RuleOutcome
+from rankstats.decision.reported_experiment import ReportedExperiment
+from rankstats.decision.rules import FAILS, OPEN, POWER, AnyReport, Measured, Rule, RuleOutcome
 from rankstats.wording import count, decimals_for, interval, number, percent, signed
 
+_MOST_DECIMALS = 9
 _SHOWN = 3
 """Deciding rules that the first line tells in full."""
 
 
-def rule_sentence(rule: Rule, measured: Measured, reported: Reported, *, outcome: str, reason: str | None) -> str:
+def rule_sentence(rule: Rule, measured: Measured, reported: AnyReport, *, outcome: str, reason: str | None) -> str:
     """Return what was found of a rule: effect, intervals, what was asked.
 
     The interval that is corrected for all rules is told where it differs and decides: when a rule fails, and when one
@@ -27,21 +29,45 @@ def rule_sentence(rule: Rule, measured: Measured, reported: Reported, *, outcome
     if measured.estimate is None and measured.n:
         return f"{place}: the baseline's mean is 0, of which no share can be taken"
     if measured.estimate is None:
-        return f"{place}: no query is defined for all systems"
+        of_units = isinstance(reported, ReportedExperiment)
+        return f"{place}: {'an arm has no value' if of_units else 'no query is defined for all systems'}"
     decimals = _decimals(rule, measured)
-    found = f"{place} {_effect(rule, measured, decimals)}"
+    found = f"{place} {_effect(rule, measured, decimals, reported.noun)}"
     told = [_ends(rule, measured.interval, decimals)] if measured.interval is not None else []
     if measured.interval is not None and measured.family_interval is not None:
         own, wider = (_range(rule, shown, decimals) for shown in (measured.interval, measured.family_interval))
         if wider != own and (outcome == FAILS or _looks_failed(rule, measured)):
             told.append(f"for all rules together {wider}")
     evidence = f" ({', '.join(told)}; {_asked(rule, decimals)})" if told else f" ({_asked(rule, decimals)})"
-    return found + evidence + _why(measured, reported, reason)
+    return found + evidence + _exactly(rule, measured) + _why(measured, reported, reason)
+
+
+def _exactly(rule: Rule, measured: Measured) -> str:
+    if measured.interval is None or not any(_at_bound(rule, measured, end) for end in measured.interval.ends):
+        return ""
+    return "; the interval ends exactly at what is asked"
 
 
 def _decimals(rule: Rule, measured: Measured) -> int:
+    """Return as many decimals as the error supports, and more where an end would look as if it were at the bound."""
     error = measured.deviation / measured.units**0.5 if measured.units else None
-    return decimals_for(error)
+    decimals = decimals_for(error)
+    intervals = [shown for shown in (measured.interval, measured.family_interval) if shown is not None]
+    ends = [
+        end for shown in intervals for end in shown.ends if math.isfinite(end) and not _at_bound(rule, measured, end)
+    ]
+    while decimals < _MOST_DECIMALS and any(round(end, decimals) == round(_bound(rule), decimals) for end in ends):
+        decimals += 1
+    return decimals
+
+
+def _bound(rule: Rule) -> float:
+    """What is asked, on the scale of the values."""
+    return rule.bound if rule.higher_is_better else -rule.bound
+
+
+def _at_bound(rule: Rule, measured: Measured, end: float) -> bool:
+    return abs(end - _bound(rule)) <= max(measured.slack, 1e-12 * abs(end))
 
 
 def _looks_failed(rule: Rule, measured: Measured) -> bool:
@@ -50,12 +76,12 @@ def _looks_failed(rule: Rule, measured: Measured) -> bool:
     return (high if rule.higher_is_better else -low) < rule.bound
 
 
-def _effect(rule: Rule, measured: Measured, decimals: int) -> str:
+def _effect(rule: Rule, measured: Measured, decimals: int, noun: tuple[str, str]) -> str:
     assert measured.estimate is not None
     if rule.kind == "floor":
         return f"is {number(measured.estimate, decimals)}"
     if measured.interval is None and measured.estimate == 0:
-        return f"is the same on every one of {count(measured.n, 'query', 'queries')}"
+        return f"is the same on every one of {count(measured.n, *noun)}"
     if measured.estimate == 0:
         return "does not change"
     verb = "rises" if measured.estimate > 0 else "falls"
@@ -94,31 +120,35 @@ def _asked(rule: Rule, decimals: int) -> str:
     return words[rule.criterion]
 
 
-def _why(measured: Measured, reported: Reported, reason: str | None) -> str:
+def _why(measured: Measured, reported: AnyReport, reason: str | None) -> str:
+    if reason == "too_few" and isinstance(reported, ReportedExperiment):
+        few = count(round(measured.independent), "unit")
+        return f"; {few} in the smaller arm are too few for a verdict, at least {SMALLEST_VERDICT_N} are needed"
     if reason == "too_few":
-        unit = ("query", "queries") if reported.clusters is None else ("cluster", "clusters")
+        unit = reported.noun if reported.clusters is None else ("cluster", "clusters")
         like = (
             "" if round(measured.independent, 1) >= measured.units else f" that count like {measured.independent:.1f}"
         )
         few = f"{count(measured.units, *unit)}{like} are too few for a verdict"
         return f"; {few}, at least {SMALLEST_VERDICT_N} are needed"
-    return {
-        "no_difference": "; where no query differs nothing can be claimed",
-        "constant": "; it is 0 for both systems everywhere, so it could not show harm",
-    }.get(reason or "", "")
+    constant = "; it is 0 for both systems everywhere, so it could not show harm"
+    if isinstance(reported, ReportedExperiment):
+        constant = "; it is one value everywhere, so it could not show harm"
+    told = {"no_difference": f"; where no {reported.noun[0]} differs nothing can be claimed", "constant": constant}
+    return told.get(reason or "", "")
 
 
-def needed_words(rule: Rule, measured: Measured, needed: int | None) -> str:
-    """Return how many more queries would settle an open rule."""
+def needed_words(rule: Rule, measured: Measured, needed: int | None, noun: tuple[str, str]) -> str:
+    """Return how many more queries, or units, would settle an open rule."""
     if needed is None:
-        return "no number of queries that could be named would settle it" if measured.deviation > 0 else ""
+        return f"no number of {noun[1]} that could be named would settle it" if measured.deviation > 0 else ""
     more = needed - measured.n
     where = "" if rule.segment is None else f"{rule.segment[1]} "
     shown = more if more < 100 else round(more, 2 - len(str(more)))
-    queries = "query" if shown == 1 else "queries"
+    what = noun[0] if shown == 1 else noun[1]
     if measured.independent < SMALLEST_VERDICT_N:
-        return f"at least {shown:,} more {where}{queries} are needed"
-    return f"about {shown:,} more {where}{queries} would settle it, {POWER * 5:g} times in 5, if nothing else changes"
+        return f"at least {shown:,} more {where}{what} are needed"
+    return f"about {shown:,} more {where}{what} would settle it, {POWER * 5:g} times in 5, if nothing else changes"
 
 
 def decision_sentence(outcome: str, rules: Sequence[RuleOutcome]) -> str:

@@ -11,8 +11,8 @@ import numpy as np
 
 from rankstats import stats
 from rankstats.comparison.result import plain
+from rankstats.decision.reported import Reported
 from rankstats.errors import PlanError, RankstatsError
-from rankstats.reported import Reported
 from rankstats.stats import Differences
 
 if TYPE_CHECKING:
@@ -104,6 +104,13 @@ class PlannedDifference:
     smallest_detectable: float | None
     terms: Terms
     simulated: Simulated | None = None
+
+    noun = "queries"
+
+    @property
+    def needed(self) -> int | None:
+        """Queries that are needed, for the curve."""
+        return self.queries_needed
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers under their names; undefined ones are None."""

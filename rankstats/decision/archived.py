@@ -11,9 +11,9 @@ import numpy as np
 from rankstats.comparison import Evidence, compare_evidence
 from rankstats.comparison.result import System
 from rankstats.conventions import Policies
+from rankstats.decision.reported import Reported
 from rankstats.errors import PlanError
 from rankstats.plan import Plan
-from rankstats.reported import Reported
 from rankstats.tables import MeasureInfo, Scores, Source
 
 Content = Mapping[str, Any]

@@ -39,6 +39,8 @@ class Reported:
         If a key is missing, or the report is of another kind.
     """
 
+    noun = ("query", "queries")
+
     def __init__(self, report: Row) -> None:
         missing = [key for key in _REQUIRED if key not in report]
         if missing:
@@ -248,6 +250,10 @@ class Reported:
         if NONE in listed:
             members[NONE] = np.isnan(numbers)
         return members
+
+    def segment_sizes(self, attribute: str) -> dict[str, int]:
+        """Return the number of queries in every segment of an attribute; errors as in `segments`."""
+        return {value: int(members.sum()) for value, members in self.segments(attribute).items()}
 
     def row(self, measure: str, pair: tuple[str, str], segment: tuple[str, str] | None) -> Row | None:
         """Return the report's row of differences of two systems, in either direction, or None."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from rankstats.decision.policy import Judged, Policy
+from rankstats.decision.reported import Reported, Row
+from rankstats.decision.rules import HOLDS, OPEN, Rule, RuleOutcome
 from rankstats.errors import PlanError
-from rankstats.policy import Judged, Policy
-from rankstats.reported import Reported, Row
-from rankstats.rules import HOLDS, OPEN, Rule, RuleOutcome
 from rankstats.wording import count, percent
 
 EVIDENCE = "evidence"
@@ -42,7 +42,8 @@ def check_requirements(policy: Policy, reported: Reported, rules: Sequence[Rule]
     return tuple(found)
 
 
-def _outcome(name: str, holds: bool, asked: Any, observed: Any, sentence: str, **more: Any) -> RuleOutcome:
+def requirement(name: str, holds: bool, asked: Any, observed: Any, sentence: str, **more: Any) -> RuleOutcome:
+    """Return what became of a requirement; its sentence ends without a full stop."""
     return RuleOutcome(
         id=f"{EVIDENCE}.{name}",
         kind=EVIDENCE,
@@ -57,7 +58,7 @@ def _outcome(name: str, holds: bool, asked: Any, observed: Any, sentence: str, *
         outcome=HOLDS if holds else OPEN,
         reason=None if holds else EVIDENCE,
         queries_needed=more.get("queries_needed"),
-        sentence=sentence,
+        sentence=sentence.rstrip("."),
     )
 
 
@@ -66,7 +67,7 @@ def _queries(least: int, reported: Reported, measures: Sequence[str]) -> RuleOut
     measure = min(sizes, key=sizes.__getitem__)
     n = sizes[measure]
     more = "" if n >= least else f"; {least - n:,} more are needed"
-    return _outcome(
+    return requirement(
         "queries",
         n >= least,
         least,
@@ -89,7 +90,7 @@ def _missing(policy: Policy, reported: Reported, measures: Sequence[str]) -> Rul
     told = " and ".join(said) if said else "neither system lacks a query"
     allowed = f"; {most:,} allowed" if most or worst else ""
     advice = "" if worst <= most else f" (missing_queries = {worst} would accept that)"
-    return _outcome("missing_queries", worst <= most, most, worst, f"{told}{allowed}{advice}")
+    return requirement("missing_queries", worst <= most, most, worst, f"{told}{allowed}{advice}")
 
 
 def _unanswered(reported: Reported, system: str) -> Iterator[str]:
@@ -112,7 +113,7 @@ def _judged(asked: Judged, policy: Policy, reported: Reported) -> RuleOutcome:
     listed = ", ".join(f"{system} {percent(share, 1)}" for system, share in shares.items())
     wanted = [] if asked.at_least is None else [f"at least {percent(asked.at_least, 1)}"]
     wanted += [] if asked.gap is None else [f"at most {percent(asked.gap, 1)} apart"]
-    return _outcome(
+    return requirement(
         "judged",
         len(known) == len(shares) and enough and close,
         {"k": asked.k, "at_least": asked.at_least, "gap": asked.gap},
@@ -147,7 +148,7 @@ def _warning(code: str, policy: Policy, reported: Reported) -> RuleOutcome:
         )
     more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
     told = f"no warning {code}" if message is None else message + more
-    return _outcome(code, message is None, code, message, told.rstrip("."))
+    return requirement(code, message is None, code, message, told)
 
 
 def _identical(policy: Policy, reported: Reported) -> bool:

@@ -13,25 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from rankstats.comparison.result import plain
 from rankstats.conventions import SMALLEST_VERDICT_N
-from rankstats.policy import (
-    Claim,
-    Floor,
-    Guard,
-    Judged,
-    Part,
-    Policy,
-    Requirements,
-    policy_from_document,
-    read_policy,
-)
-from rankstats.reported import Reported
-from rankstats.requirements import check_requirements
-from rankstats.rule_measuring import measure_rules
-from rankstats.rule_wording import decision_sentence, needed_words, rule_sentence
-from rankstats.rules import (
+from rankstats.decision.arm_measuring import measure_arms
+from rankstats.decision.arm_requirements import check_arms, refuse_units
+from rankstats.decision.policy import Policy
+from rankstats.decision.reported import Reported
+from rankstats.decision.reported_experiment import ReportedExperiment
+from rankstats.decision.requirements import check_requirements
+from rankstats.decision.rule_measuring import measure_rules
+from rankstats.decision.rule_wording import decision_sentence, needed_words, rule_sentence
+from rankstats.decision.rules import (
     FAILS,
     HOLDS,
     OPEN,
+    AnyReport,
     Measured,
     Rule,
     RuleOutcome,
@@ -43,21 +37,7 @@ from rankstats.rules import (
 
 if TYPE_CHECKING:
     from rankstats.comparison import Comparison
-
-__all__ = [
-    "Claim",
-    "Decision",
-    "Floor",
-    "Guard",
-    "Judged",
-    "Part",
-    "Policy",
-    "Requirements",
-    "RuleOutcome",
-    "decide",
-    "policy_from_document",
-    "read_policy",
-]
+    from rankstats.experiment import Readout
 
 GO, NO_GO, CANNOT_TELL = "go", "no_go", "cannot_tell"
 
@@ -115,8 +95,8 @@ class Decision:
         return rows
 
 
-def decide(report: Mapping[str, Any] | Comparison, policy: Policy) -> Decision:
-    """Decide by a policy.
+def decide(report: Mapping[str, Any] | Comparison | Readout, policy: Policy) -> Decision:
+    """Decide by a policy on a comparison of runs or on an experiment.
 
     1. A rule *holds* where its interval of level 1 − alpha (two-sided, so one-sided alpha / 2) lies beyond what is
        asked. For claims and guards that is the interval of inverted sign flips, with weights, clusters, seed and number
@@ -131,10 +111,15 @@ def decide(report: Mapping[str, Any] | Comparison, policy: Policy) -> Decision:
     Only the values in the report are used, so the report's own tests, corrections, primary measures and the direction
     of its comparisons play no part, nor does the order of systems or queries.
 
+    Of an experiment the candidate and the baseline are arms, one of them the control. Intervals are those of the
+    readout: Welch's t (the score interval for shares), Fieller for relative margins, repeated intervals and confidence
+    sequences where the design has several looks. A check that blocks opens every rule that it is about, `too few` is
+    below 10 units in an arm, and `units_needed` counts both arms.
+
     Parameters
     ----------
-    report : mapping or Comparison
-        The content of a report.json, or a comparison.
+    report : mapping, Comparison or Readout
+        The content of a report.json, a comparison, or the readout of an experiment.
     policy : Policy
         Rules.
 
@@ -162,27 +147,34 @@ def decide(report: Mapping[str, Any] | Comparison, policy: Policy) -> Decision:
     ('go', 0)
     """
     content = report if isinstance(report, Mapping) else report.to_dict()
-    reported = Reported(content)
+    reported: AnyReport = ReportedExperiment(content) if content.get("kind") == "experiment" else Reported(content)
     reported.check_system(policy.baseline, "baseline")
     reported.check_system(policy.candidate, "candidate")
     rules, notes = make_rules(policy, reported)
-    measured = measure_rules(rules, reported, policy)
+    if isinstance(reported, ReportedExperiment):
+        requirements = check_arms(policy, reported, rules)
+        measured = measure_arms(rules, reported, policy)
+    else:
+        refuse_units(policy.evidence)
+        requirements = check_requirements(policy, reported, rules)
+        measured = measure_rules(rules, reported, policy)
     judged = [_judge(rule, found, reported, policy, len(rules)) for rule, found in zip(rules, measured, strict=True)]
-    outcomes = (*check_requirements(policy, reported, rules), *judged)
+    outcomes = (*requirements, *judged)
     found_outcomes = {rule.outcome for rule in outcomes}
     outcome = NO_GO if FAILS in found_outcomes else CANNOT_TELL if OPEN in found_outcomes else GO
     return Decision(outcome, policy, outcomes, notes)
 
 
-def _judge(rule: Rule, measured: Measured, reported: Reported, policy: Policy, family: int) -> RuleOutcome:
+def _judge(rule: Rule, measured: Measured, reported: AnyReport, policy: Policy, family: int) -> RuleOutcome:
     outcome, reason, withheld = _outcome(rule, measured, reported, policy)
     sentence = rule_sentence(rule, measured, reported, outcome=outcome, reason=reason)
     needed = None
+    of_units = isinstance(reported, ReportedExperiment)
     if withheld is not None:
         sentence += f"; withheld: {withheld}"
-    elif outcome == OPEN and reason in ("interval", "too_few"):
+    elif outcome == OPEN and reason in ("interval", "too_few") and not _looks_again(reported):
         needed = queries_to_settle(rule, measured, policy, family)
-        told = needed_words(rule, measured, needed)
+        told = needed_words(rule, measured, needed, reported.noun)
         sentence += f"; {told}" if told else ""
     return RuleOutcome(
         id=rule.id,
@@ -197,13 +189,21 @@ def _judge(rule: Rule, measured: Measured, reported: Reported, policy: Policy, f
         n=measured.n,
         outcome=outcome,
         reason=reason,
-        queries_needed=needed,
+        queries_needed=None if of_units else needed,
+        units_needed=needed if of_units else None,
         sentence=sentence,
     )
 
 
-def _outcome(rule: Rule, measured: Measured, reported: Reported, policy: Policy) -> tuple[str, str | None, str | None]:
+def _looks_again(reported: AnyReport) -> bool:
+    """Whether an experiment was planned with several looks: no formula tells what the next ones will say."""
+    return isinstance(reported, ReportedExperiment) and reported.design["kind"] != "fixed"
+
+
+def _outcome(rule: Rule, measured: Measured, reported: AnyReport, policy: Policy) -> tuple[str, str | None, str | None]:
     """Return outcome, reason where it is open, and why the report withholds its verdict."""
+    if isinstance(reported, ReportedExperiment) and (blocked := reported.withheld(rule.measure)) is not None:
+        return OPEN, "withheld", blocked
     if measured.estimate is None:
         return OPEN, "undefined", None
     if reported.aggregate(rule.measure) == "together":
@@ -212,10 +212,11 @@ def _outcome(rule: Rule, measured: Measured, reported: Reported, policy: Policy)
     if measured.independent < SMALLEST_VERDICT_N:
         return OPEN, "too_few", None
     if rule.kind != "floor":
-        row = reported.row(rule.measure, (policy.baseline, policy.candidate), rule.segment)
-        withheld = None if row is None else row.get("withheld")
-        if withheld is not None:
-            return OPEN, "withheld", str(withheld)
+        if isinstance(reported, Reported):
+            row = reported.row(rule.measure, (policy.baseline, policy.candidate), rule.segment)
+            withheld = None if row is None else row.get("withheld")
+            if withheld is not None:
+                return OPEN, "withheld", str(withheld)
         if measured.interval is None and rule.kind == "claim":
             return OPEN, "no_difference", None
         if measured.interval is None and _vacuous(rule, reported, policy):
@@ -227,7 +228,9 @@ def _outcome(rule: Rule, measured: Measured, reported: Reported, policy: Policy)
     return OPEN, "interval", None
 
 
-def _vacuous(rule: Rule, reported: Reported, policy: Policy) -> bool:
-    """Whether a measure is 0 everywhere although higher is better: it could not show harm."""
+def _vacuous(rule: Rule, reported: AnyReport, policy: Policy) -> bool:
+    """Whether a measure could not show harm: 0 everywhere although higher is better, or one value for all units."""
+    if isinstance(reported, ReportedExperiment):
+        return True
     values = reported.values(policy.candidate, rule.measure)[reported.defined(rule.measure)]
     return rule.higher_is_better and not values.any()

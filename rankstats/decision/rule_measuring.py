@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from rankstats import stats
 from rankstats.comparison.result import Interval
 from rankstats.comparison.significance import METHODS, on_units, run_test, seed_of
+from rankstats.decision.policy import Policy
+from rankstats.decision.reported import Reported
+from rankstats.decision.rules import Measured, Rule
 from rankstats.errors import PlanError
 from rankstats.plan import Plan
-from rankstats.policy import Policy
-from rankstats.reported import Reported
-from rankstats.rules import Measured, Rule
 from rankstats.stats import Differences
 
 Ends = tuple[float, float]

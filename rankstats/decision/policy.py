@@ -17,8 +17,13 @@ SCHEMA_VERSION = "1"
 OPEN_EXITS = (1, 3)
 """Exit statuses that an open decision may have; 0 would let pass what is not known."""
 BETTER = ("higher", "lower")
-WARNING_CODES = tuple(code for check in CHECKS for code in check.codes)
-"""Codes of warnings that can keep a decision open."""
+COMPARISON_WARNINGS = tuple(code for check in CHECKS for code in check.codes)
+EXPERIMENT_WARNINGS = (
+    *("sample_ratio", "two_arms", "unit_of_analysis", "missing_values", "dominant_unit", "covariate_balance"),
+    *("segment_balance", "looks", "unassigned_units", "relabelled_units", "before_exposure", "empty_cells"),
+)
+WARNING_CODES = tuple(dict.fromkeys((*COMPARISON_WARNINGS, *EXPERIMENT_WARNINGS)))
+"""Codes of warnings that can keep a decision open, of comparisons of runs and of experiments."""
 
 _Rule = TypeVar("_Rule", "Claim", "Guard", "Floor")
 
@@ -81,16 +86,20 @@ class Requirements:
         How much of the lists must be judged.
     warnings : tuple of str
         Codes of warnings that must not be there; unless said otherwise, that of two identical systems.
+    units : int or None
+        Of experiments: least number of units of each of the two arms. The others but `warnings` are of comparisons.
     """
 
     queries: int | None = None
     missing_queries: int = 0
     judged: Judged | None = None
     warnings: tuple[str, ...] = ("identical_systems",)
+    units: int | None = None
 
     def __post_init__(self) -> None:
-        if self.queries is not None and self.queries < 1:
-            raise PlanError(f"[evidence] queries = {self.queries}; a number of 1 or more is expected")
+        for name, least in (("queries", self.queries), ("units", self.units)):
+            if least is not None and least < 1:
+                raise PlanError(f"[evidence] {name} = {least}; a number of 1 or more is expected")
         if self.missing_queries < 0:
             raise PlanError(f"[evidence] missing_queries = {self.missing_queries} is below 0")
         for code in self.warnings:
@@ -278,10 +287,6 @@ def read_policy(path: str | Path) -> Policy:
     path : str or Path
         TOML file.
 
-    Returns
-    -------
-    Policy
-
     Raises
     ------
     InputError
@@ -390,8 +395,7 @@ _TOP: dict[str, _Reader] = {
     "open_exit": _whole,
 }
 _EVIDENCE: dict[str, _Reader] = {
-    "queries": _whole,
-    "missing_queries": _whole,
+    **dict.fromkeys(("queries", "missing_queries", "units"), _whole),
     "judged": _judged,
     "warnings": _codes,
 }
@@ -464,6 +468,7 @@ queries = 50               # at least so many
 missing_queries = 0        # judged queries that a run may lack (0 unless said otherwise)
 judged = { k = 10, at_least = 0.8, gap = 0.05 }   # share of judged documents in the top k, and how far apart
 warnings = ["identical_systems"]                  # codes of the report that keep the decision open
+# Of an experiment (gate --rows): units = 1000, the least of each arm, instead of queries, missing_queries and judged.
 
 # Better by more than an amount.
 [[claim]]

@@ -11,9 +11,10 @@ from rankstats import stats
 from rankstats.comparison.result import Interval
 from rankstats.comparison.segments import NONE
 from rankstats.conventions import SMALLEST_VERDICT_N
+from rankstats.decision.policy import Claim, Floor, Guard, Policy
+from rankstats.decision.reported import Reported
+from rankstats.decision.reported_experiment import ReportedExperiment
 from rankstats.errors import PlanError, did_you_mean
-from rankstats.policy import Claim, Floor, Guard, Policy
-from rankstats.reported import Reported
 
 HOLDS, FAILS, OPEN = "holds", "fails", "open"
 POWER = 0.8
@@ -21,6 +22,8 @@ POWER = 0.8
 MOST_QUERIES = 10_000_000
 """Numbers of queries beyond this are not named."""
 _READY_MADE = "ready-made"
+
+AnyReport = Reported | ReportedExperiment
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +96,10 @@ class Measured:
     slack: float = 0.0
 
 
-def make_rules(policy: Policy, reported: Reported) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+def make_rules(policy: Policy, reported: AnyReport) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
     """Return the rules of a policy, one a segment where every segment is asked for, and notes on what that leaves out.
 
-    Queries without a value form a segment of their own, '(none)'; below 10 queries it is left out with a note.
+    Queries (units) without a value form a segment of their own, '(none)'; below 10 queries it is left out with a note.
 
     Raises
     ------
@@ -117,7 +120,7 @@ def make_rules(policy: Policy, reported: Reported) -> tuple[tuple[Rule, ...], tu
     return tuple(rules), tuple(notes)
 
 
-def _expanded(asked: Claim | Guard | Floor, reported: Reported, notes: list[str]) -> list[Rule]:
+def _expanded(asked: Claim | Guard | Floor, reported: AnyReport, notes: list[str]) -> list[Rule]:
     measure = reported.measure(asked.measure)
     higher = _direction(asked, reported, measure)
     kind, criterion, number = _asked(asked)
@@ -131,19 +134,18 @@ def _expanded(asked: Claim | Guard | Floor, reported: Reported, notes: list[str]
     if asked.segment is None:
         return [Rule(asked.id, *rest, None, higher)]
     attribute, value = asked.segment.attribute, asked.segment.value
-    members = reported.segments(attribute)
+    sizes = reported.segment_sizes(attribute)
     if value is not None:
-        if value not in members:
+        if value not in sizes:
             raise PlanError(
-                f"{attribute!r} has no segment {value!r} (it has {', '.join(members)})" + did_you_mean(value, members)
+                f"{attribute!r} has no segment {value!r} (it has {', '.join(sizes)})" + did_you_mean(value, sizes)
             )
         return [Rule(asked.id, *rest, (attribute, value), higher)]
-    kept = dict(members)
-    without = int(kept[NONE].sum()) if NONE in kept else 0
+    without = sizes.get(NONE, 0)
     if 0 < without < SMALLEST_VERDICT_N:
-        notes.append(f"Rule {asked.id!r} leaves out {without} of the queries: they have no value of {attribute}.")
-    if without < SMALLEST_VERDICT_N:
-        kept.pop(NONE, None)
+        left_out = f"{without} of the {reported.noun[1]}"
+        notes.append(f"Rule {asked.id!r} leaves out {left_out}: they have no value of {attribute}.")
+    kept = [value for value in sizes if value != NONE or without >= SMALLEST_VERDICT_N]
     return [Rule(f"{asked.id}: {value}", *rest, (attribute, value), higher) for value in kept]
 
 
@@ -155,7 +157,7 @@ def _asked(asked: Claim | Guard | Floor) -> tuple[str, str, float]:
     return ("guard" if isinstance(asked, Guard) else "floor"), given[0][0], float(given[0][1])
 
 
-def _direction(asked: Claim | Guard | Floor, reported: Reported, measure: str) -> bool:
+def _direction(asked: Claim | Guard | Floor, reported: AnyReport, measure: str) -> bool:
     row = reported.measures[measure]
     higher = bool(row["higher_is_better"])
     if asked.better is None or (asked.better == "higher") == higher:
@@ -234,6 +236,8 @@ class RuleOutcome:
         Number of queries, those at hand included, that would settle an open rule.
     sentence : str
         All of that in words.
+    units_needed : int or None
+        The same of an experiment: units of both arms together, of the candidate alone for a floor.
     """
 
     id: str
@@ -250,3 +254,4 @@ class RuleOutcome:
     reason: str | None
     queries_needed: int | None
     sentence: str
+    units_needed: int | None = None
