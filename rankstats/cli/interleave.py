@@ -41,6 +41,7 @@ examples:
   rankstats interleave log.csv --scheme balanced --rank-a rank_prod --rank-b rank_new --rankers prod,new
   rankstats interleave log.csv --scheme probabilistic --list-length 10
   rankstats interleave week1.csv --looks 0.5,1 --look 1
+  rankstats interleave --plan launch.toml
 
 A log has one row a result shown: query_id, unit_id, ranker_a, ranker_b, position, team, clicked, best also
 impression_id; for balanced and probabilistic interleaving rank_a and rank_b in the place of team. CSV, TSV, JSON lines
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     inputs = parser.add_argument_group("input")
     inputs.add_argument("logs", metavar="LOG", nargs="*", help="logs of shown results; several are read as one")
+    inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
     inputs.add_argument("--queries", metavar="FILE", help="query table, for segments of queries")
     inputs.add_argument("--id", metavar="COLUMN", dest="id_column", help="query id column of --queries")
     inputs.add_argument("--text", metavar="COLUMN", help="text column of --queries")
@@ -113,13 +115,14 @@ def _add_statistics(parser: argparse.ArgumentParser) -> None:
 
 
 def make_settings(options: argparse.Namespace) -> InterleavingSettings:
-    """Return the settings that the options describe."""
-    from rankstats.interleaving import InterleavingSettings  # noqa: PLC0415  heavy
+    """Return the settings that options and plan file describe together."""
+    from rankstats.interleaving import InterleavingSettings, overridden, settings_from_plan  # noqa: PLC0415  heavy
+    from rankstats.plan import read_plan  # noqa: PLC0415  with the rest
 
-    require(bool(options.logs), "give LOG... (rankstats interleave --help)")
+    settings = settings_from_plan(read_plan(options.plan)) if options.plan else InterleavingSettings()
     require(options.out != "", "--out names nothing")
     named = {name.replace("-", "_"): getattr(options, name.replace("-", "_")) for name in COLUMNS}
-    given: dict[str, Any] = {
+    changes: dict[str, Any] = {
         "logs": tuple(options.logs),
         "columns": {role: column for role, column in named.items() if column is not None},
         "scheme": options.scheme,
@@ -143,8 +146,12 @@ def make_settings(options: argparse.Namespace) -> InterleavingSettings:
         "planned_units": options.planned_units,
         "title": options.title,
     }
-    require(given["rankers"] != (), "--rankers names nothing; write --rankers prod,new")
-    return InterleavingSettings(**{name: value for name, value in given.items() if value is not None})
+    require(changes["rankers"] != (), "--rankers names nothing; write --rankers prod,new")
+    settings = overridden(settings, changes)
+    require(
+        bool(settings.logs), "give LOG..., or --plan FILE with logs under [interleaving] (rankstats interleave --help)"
+    )
+    return settings
 
 
 def _looks(text: str | None) -> tuple[float, ...] | None:

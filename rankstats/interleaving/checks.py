@@ -37,6 +37,7 @@ _BLOCKING = {
     "random_clicks": "clicks at random places would favour the same ranker as much",
     "impossible_impressions": "too many impressions cannot be right",
     "missing_team": "too many clicks have no team",
+    "row_order": "rows of different pages may be mixed up",
 }
 
 
@@ -50,7 +51,9 @@ def make_log_checks(
     found += [check for k in pairs if (check := _random_clicks(evidence, k, random, settings)) is not None]
     found.append(_impossible(evidence))
     found += [_missing_team(evidence)] if evidence.scheme == "team-draft" and evidence.pages.without_team else []
+    found += [] if evidence.pages.labelled else [_row_order(evidence)]
     found += [_duplicates(evidence), _gaps(evidence), _without_clicks(evidence), _undecidable(evidence)]
+    found += [check for k in pairs if (check := _one_sided(evidence, k)) is not None]
     found += [check for k in pairs for check in _dominant(evidence, k)]
     found += [_unit_of_analysis(evidence), _looks(settings, earlier)]
     return tuple(found)
@@ -117,7 +120,7 @@ def _random_outcomes(evidence: LogEvidence, seed: int) -> Floats:
         return np.full(pages.count, np.nan)
     rng = np.random.default_rng(seed)
     shuffles = int(np.clip(_ROWS_SHUFFLED // len(pages.row), 1, _SHUFFLES))
-    place = np.arange(len(pages.row)) - pages.first_row[pages.impression]
+    place = (np.arange(len(pages.row)) - pages.first_row[pages.impression]).astype(np.int32)
     for _ in range(shuffles):
         order = np.lexsort((rng.random(len(pages.row)), pages.impression))
         clicks = np.empty(len(order))
@@ -220,6 +223,20 @@ def _duplicates(evidence: LogEvidence) -> LogCheck:
     return LogCheck("duplicate_rows", question, float(n), None, None, "warns" if n else "ok", found)
 
 
+def _row_order(evidence: LogEvidence) -> LogCheck:
+    n, total = evidence.pages.mixed_up, evidence.pages.count
+    share = n / total
+    outcome = "ok" if not n else "blocks" if share > MOST_LEFT_OUT else "warns"
+    found = "The rows of every page stand together as far as can be told."
+    if n:
+        found = (
+            f"{count(n, 'impression')} ({percent(share, 1)}) have rows out of order, and their query and unit come "
+            "again: rows of several pages may be taken for one. Sort the log by time and position, or name the column "
+            "of the impression (--impression)."
+        )
+    return LogCheck("row_order", "Can pages be told apart?", float(n), None, None, outcome, found)
+
+
 def _gaps(evidence: LogEvidence) -> LogCheck:
     n, total = evidence.pages.gaps, evidence.pages.count
     question, dropped = "Does every page count its positions from 1 without gaps?", evidence.pages.left_out.get(GAPS, 0)
@@ -241,6 +258,22 @@ def _without_clicks(evidence: LogEvidence) -> LogCheck:
     if n == total:
         found = f"None of {total:,} impressions has a click: nothing can be said."
     return LogCheck("without_clicks", question, n / total, None, None, "warns" if n == total else "ok", found)
+
+
+def _one_sided(evidence: LogEvidence, k: int) -> LogCheck | None:
+    """Warn where one ranker of a pair has no credit at all: that is a fault of the log more often than not."""
+    a, b = evidence.pairs[k]
+    inside = (evidence.pair == k) & evidence.clicked
+    n = int(np.count_nonzero(inside))
+    credits = [float(side[inside].sum()) for side in (evidence.credits.credit_a, evidence.credits.credit_b)]
+    if n < FEW_UNITS or not any(credits) or all(credits):
+        return None
+    never, other = (a, b) if not credits[0] else (b, a)
+    found = (
+        f"{never} has no credit in {count(n, 'impression')} with clicks, {other} has all of it. Are clicks on results "
+        f"of {never} logged? Where every unit says the same the interval has no width, which is not certainty."
+    )
+    return LogCheck("one_sided", "Are clicks on both rankers logged?", float(n), None, None, "warns", found, a, b)
 
 
 def _undecidable(evidence: LogEvidence) -> LogCheck:

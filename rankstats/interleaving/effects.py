@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from rankstats.comparison.result import (
     Interval,
     OtherCorrection,
     OtherTest,
-    Standing,
     defined,
 )
 from rankstats.conventions import SMALLEST_VERDICT_N
@@ -72,12 +72,16 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """One pair's place in a result: which outcome, over which impressions."""
+    """One pair's place in a result: which outcome, over which impressions.
+
+    `at_look` holds the results at the level that a look may spend, alone and in the family, if looks are planned.
+    """
 
     outcome: str
     cell: Cell
     result: InterleavingResult
     place: int
+    at_look: tuple[InterleavingResult, ...] = ()
 
     @property
     def scale(self) -> float:
@@ -137,7 +141,8 @@ def make_preferences(evidence: LogEvidence, settings: InterleavingSettings, chec
             result = _tested(evidence, settings, outcome, cell)
             if result is None:
                 continue
-            found = [_Found(outcome, cell, result, place) for place in range(len(result.ranker_a))]
+            at_look = tuple(_at_look(evidence, settings, outcome, cell))
+            found = [_Found(outcome, cell, result, place, at_look) for place in range(len(result.ranker_a))]
             rows += [_row(evidence, settings, checks, one) for one in found]
             if not cell.attribute and outcome == evidence.outcome:
                 levels += [level for one in found for level in _levels(evidence, settings, one)]
@@ -147,53 +152,55 @@ def make_preferences(evidence: LogEvidence, settings: InterleavingSettings, chec
     return Preferences(tuple(rows), _families(rows, settings.alpha), _heterogeneity(evidence), tuple(levels))
 
 
-def _tested(
+def _at_look(
     evidence: LogEvidence, settings: InterleavingSettings, outcome: str, cell: Cell
+) -> Iterator[InterleavingResult]:
+    """Yield the tests of all impressions whose intervals have the level that this look may spend."""
+    if settings.sequential.reads != "group-sequential" or cell.attribute:
+        return
+    looks = np.asarray(settings.looks[: settings.sequential.look_number])
+    for claims in (1, len(evidence.pairs)):
+        bounds = stats.sequential_bounds(looks, alpha=settings.alpha / claims, spending=settings.spending)
+        # where nothing may be spent yet the interval has no ends
+        nominal = max(float(bounds.nominal_p[-1]), float(np.finfo(np.float64).tiny))
+        result = _tested(evidence, settings, outcome, cell, alpha=nominal)
+        if result is not None:
+            yield result
+
+
+def _tested(
+    evidence: LogEvidence, settings: InterleavingSettings, outcome: str, cell: Cell, *, alpha: float | None = None
 ) -> InterleavingResult | None:
     inside = cell.members
     if not inside.any():
         return None
     pair = evidence.pair[inside]
-    names = np.array(evidence.pairs, dtype=object)
-    whole = not cell.attribute and outcome == evidence.outcome
+    # places, written so that they sort as the rankers do and the test keeps the pairs' sides
+    places = [[f"{evidence.rankers.index(name):06d}" for name in side] for side in zip(*evidence.pairs, strict=True)]
+    first, second = (np.array(side, dtype=object)[pair] for side in places)
+    whole = not cell.attribute and outcome == evidence.outcome and alpha is None
     unit, query = (None if codes is None else codes[inside] for codes in (evidence.unit, evidence.query))
     return stats.interleaving_test(
         evidence.credits.select(inside),
         units=unit,
         queries=query if whole or unit is None else None,
-        # places sort as the pairs do
-        ranker_a=_sortable(names[pair, 0], evidence),
-        ranker_b=_sortable(names[pair, 1], evidence),
+        ranker_a=first,
+        ranker_b=second,
         outcome=outcome,
-        alpha=settings.alpha,
+        alpha=settings.alpha if alpha is None else alpha,
         resamples=settings.resamples,
         rng=settings.seed,
         beside=whole,
     )
 
 
-def _sortable(names: NDArray[np.object_], evidence: LogEvidence) -> NDArray[np.str_]:
-    """Return names that sort in the order of the rankers, so that the test keeps their sides."""
-    return np.array([f"{evidence.rankers.index(name):06d}" for name in evidence.rankers])[
-        np.array([evidence.rankers.index(name) for name in names.tolist()], dtype=np.int64)
-    ]
-
-
 def _row(
     evidence: LogEvidence, settings: InterleavingSettings, checks: Sequence[LogCheck], found: _Found
 ) -> Preference:
-    result, place, cell = found.result, found.place, found.cell
-    pair, tested, wins = found.pair(evidence), found.tested, found.outcome == "wins"
-    claim, size = not cell.attribute and found.outcome == evidence.outcome, len(evidence.pairs)
-    reading = _reading(settings, evidence, found)
-    level, error = 1 - settings.alpha, found.error
-    # shares of clicks have no wins that mean something; those of the other outcome are the same
-    counts = evidence.scheme != "probabilistic" and found.outcome == evidence.outcome
+    result, place, cell, tested = found.result, found.place, found.cell, found.tested
+    pair = found.pair(evidence)
+    claim = not cell.attribute and found.outcome == evidence.outcome
     means = _means(evidence, pair, cell.members, found.outcome)
-
-    def ends(low: float, high: float) -> Interval | None:
-        return Interval.from_ends(low, high, level, reading.method)
-
     return Preference(
         id="",
         measure=NAMES[found.outcome],
@@ -211,33 +218,67 @@ def _row(
         mean_baseline=defined(means[0]),
         mean_system=defined(means[1]),
         difference=defined(found.estimate),
-        standard_error=defined(error),
+        standard_error=defined(found.error),
         relative_difference=None,
         relative_interval=None,
         margin=None,
-        test=reading.test,
         estimate=defined(found.estimate),
-        p_value=defined(reading.p_value),
         alternative="two-sided",
-        interval=ends(reading.low, reading.high),
-        p_adjusted=defined(reading.p_adjusted if claim else reading.p_value),
-        adjusted_interval=ends(reading.adjusted_low, reading.adjusted_high) if claim else None,
-        family=CONFIRMATORY if claim else EXPLORATORY,
-        role=CONFIRMATORY if claim else EXPLORATORY,
-        correction=("bonferroni" if size > 1 else "none") if claim else "bh",
         higher_is_better=True,
-        wins=int(result.wins_b[place]) if counts else None,
-        ties=int(result.ties[place]) if counts else None,
-        losses=int(result.wins_a[place]) if counts else None,
-        win_share=defined(float(result.win_share[place])) if wins else None,
-        delta=defined(float(result.estimate[place])) if wins else None,
-        delta_interval=ends(reading.low / 2, reading.high / 2) if wins else None,
-        effect_size=defined(found.estimate / (error * np.sqrt(tested))) if error > 0 else None,
-        smallest_detectable=_detectable(error, tested, settings.alpha),
-        detectable_in_family=_detectable(error, tested, settings.alpha / size) if claim else None,
         withheld=log_withheld(checks, pair),
         also=_also(evidence, settings, found) if claim else (),
+        **_tested_words(evidence, settings, found, claim=claim),
+        **_won(evidence, found),
+        **_sizes(settings, found, len(evidence.pairs) if claim else None),
     )
+
+
+def _tested_words(
+    evidence: LogEvidence, settings: InterleavingSettings, found: _Found, *, claim: bool
+) -> dict[str, Any]:
+    """Return the fields of a row that say what its test says, alone and in its family."""
+    reading, level = _reading(settings, evidence, found), 1 - settings.alpha
+
+    def ends(low: float, high: float) -> Interval | None:
+        return Interval.from_ends(low, high, level, reading.method)
+
+    of_family = CONFIRMATORY if claim else EXPLORATORY
+    wins = found.outcome == "wins"
+    return {
+        "test": reading.test,
+        "p_value": defined(reading.p_value),
+        "interval": ends(reading.low, reading.high),
+        "delta_interval": ends(reading.low / 2, reading.high / 2) if wins else None,
+        "p_adjusted": defined(reading.p_adjusted if claim else reading.p_value),
+        "adjusted_interval": ends(reading.adjusted_low, reading.adjusted_high) if claim else None,
+        "family": of_family,
+        "role": of_family,
+        "correction": ("bonferroni" if len(evidence.pairs) > 1 else "none") if claim else "bh",
+    }
+
+
+def _won(evidence: LogEvidence, found: _Found) -> dict[str, Any]:
+    """Return the fields of a row that count wins; None where shares of clicks have no wins that mean something."""
+    result, place, wins = found.result, found.place, found.outcome == "wins"
+    # those of the other outcome are the same, and said once
+    counts = evidence.scheme != "probabilistic" and found.outcome == evidence.outcome
+    return {
+        "wins": int(result.wins_b[place]) if counts else None,
+        "ties": int(result.ties[place]) if counts else None,
+        "losses": int(result.wins_a[place]) if counts else None,
+        "win_share": defined(float(result.win_share[place])) if wins else None,
+        "delta": defined(float(result.estimate[place])) if wins else None,
+    }
+
+
+def _sizes(settings: InterleavingSettings, found: _Found, claims: int | None) -> dict[str, Any]:
+    """Return the fields of a row that put its size against its noise; `claims` is the size of the family."""
+    error, tested = found.error, found.tested
+    return {
+        "effect_size": defined(found.estimate / (error * np.sqrt(tested))) if error > 0 else None,
+        "smallest_detectable": _detectable(error, tested, settings.alpha),
+        "detectable_in_family": _detectable(error, tested, settings.alpha / claims) if claims else None,
+    }
 
 
 def _means(evidence: LogEvidence, pair: tuple[str, str], members: Flags, outcome: str) -> tuple[float, float]:
@@ -270,9 +311,9 @@ def _reading(settings: InterleavingSettings, evidence: LogEvidence, found: _Foun
     if design.reads == "confidence-sequence":
         alone, joint = (_sequence(estimate, error, found.tested, settings, settings.alpha / k) for k in (1, size))
         return _of_parts(alone, joint, size, "confidence-sequence", "confidence sequence")
-    if design.reads == "group-sequential" and whole and np.isfinite(error) and error > 0:
-        alone, joint = (_repeated(estimate, error, settings, settings.alpha / k) for k in (1, size))
-        return _of_parts(alone, joint, size, f"z between {level}, group-sequential", "repeated interval")
+    if found.at_look:
+        alone, joint = (_repeated(found, of, settings, k) for of, k in zip(found.at_look, (1, size), strict=True))
+        return _of_parts(alone, joint, size, f"sign flips of {level}, group-sequential", "repeated interval")
     result, place, scale = found.result, found.place, found.scale
     return _Reading(
         float(result.p_value[place]),
@@ -307,13 +348,22 @@ def _sequence(
 
 
 def _repeated(
-    estimate: float, error: float, settings: InterleavingSettings, alpha: float
+    found: _Found, at_look: InterleavingResult, settings: InterleavingSettings, claims: int
 ) -> tuple[float, float, float]:
-    """Return the repeated p-value and interval of the last look; earlier looks have no say in them."""
+    """Return the repeated p-value and interval of the last look; earlier looks have no say in them.
+
+    The bound is met where the flips' p is no more than the level that the look may spend (Jennison & Turnbull 2000,
+    section 3.8): errors between few units of unequal size are too small for a normal bound.
+    """
+    p = float(found.result.p_value[found.place])
+    if np.isnan(p):
+        return np.nan, np.nan, np.nan
     looks = np.asarray(settings.looks[: settings.sequential.look_number])
-    estimates = np.where(np.arange(len(looks)) == len(looks) - 1, estimate, 0.0)
-    found = stats.sequential_test(estimates, error, looks, alpha=alpha, spending=settings.spending)
-    return float(found.p_repeated[-1]), float(found.low[-1]), float(found.high[-1])
+    z = float(critical_value(p / 2, np.array([np.inf]))[0])
+    seen = np.where(np.arange(len(looks)) == len(looks) - 1, z, 0.0)
+    read = stats.sequential_test(seen, 1.0, looks, alpha=settings.alpha / claims, spending=settings.spending)
+    low, high = (found.scale * float(end[found.place]) for end in (at_look.low, at_look.high))
+    return float(read.p_repeated[-1]), low, high
 
 
 def _levels(evidence: LogEvidence, settings: InterleavingSettings, found: _Found) -> Iterator[Level]:
@@ -398,7 +448,12 @@ def _changes(evidence: LogEvidence, values: Floats, k: int, attribute: str) -> H
     codes = np.select([cell.members for cell in cells], list(range(len(cells))), -1)
     here = inside & (codes >= 0)
     found = stats.segment_preferences(
-        values[here], codes[here], evidence.tested_labels[here], least_n=SMALLEST_VERDICT_N
+        values[here],
+        codes[here],
+        evidence.tested_labels[here],
+        least_n=SMALLEST_VERDICT_N,
+        resamples=evidence.settings.resamples,
+        rng=evidence.settings.seed,
     )
     if len(found.n) < 2:
         return None
@@ -425,63 +480,3 @@ def _changes(evidence: LogEvidence, values: Floats, k: int, attribute: str) -> H
         reversal=bool(opposite),
         opposite=opposite,
     )
-
-
-def ranker_order(evidence: LogEvidence, claims: Sequence[Preference], alpha: float) -> stats.RankerScores:
-    """Return the rankers' scores and the ranks that the claims leave open."""
-    place = {name: i for i, name in enumerate(evidence.rankers)}
-    told = [row for row in claims if row.difference is not None and row.withheld is None]
-    shown = [
-        row.p_adjusted is not None and row.p_adjusted <= alpha and row.n_system >= SMALLEST_VERDICT_N for row in told
-    ]
-    return stats.ranker_scores(
-        np.array([place[row.baseline] for row in told], dtype=np.int64),
-        np.array([place[row.system] for row in told], dtype=np.int64),
-        np.array([(row.difference or 0.0) / 2 for row in told], dtype=np.float64),
-        np.array(shown, dtype=np.bool_),
-        rankers=len(evidence.rankers),
-    )
-
-
-def ranker_mean(evidence: LogEvidence, order: stats.RankerScores, i: int) -> float:
-    """Return a ranker's mean win share against the others, or its credited clicks an impression with clicks."""
-    if evidence.outcome == "wins":
-        return float(order.score[i])
-    return credited_mean(evidence, evidence.rankers[i])
-
-
-def credited_mean(evidence: LogEvidence, ranker: str) -> float:
-    """Return a ranker's credited clicks an impression with clicks, over all that it took part in."""
-    credits, total, n = evidence.credits, 0.0, 0
-    for k, pair in enumerate(evidence.pairs):
-        if ranker in pair:
-            inside = (evidence.pair == k) & evidence.clicked
-            total += float((credits.credit_b if ranker == pair[1] else credits.credit_a)[inside].sum())
-            n += int(np.count_nonzero(inside))
-    return total / n if n else np.nan
-
-
-def make_log_standings(
-    evidence: LogEvidence, claims: Sequence[Preference], order: stats.RankerScores, alpha: float
-) -> tuple[Standing, ...]:
-    """Return a row a ranker, the best first; empty for two rankers, or where the log does not connect them."""
-    if len(evidence.rankers) < 3 or np.any(order.rank == 0):
-        return ()
-    certain = all(row.withheld is None for row in claims)
-    rows = [
-        Standing(
-            measure=NAMES[evidence.outcome],
-            system=ranker,
-            weighting=None,
-            n=sum(row.n for row in claims if ranker in (row.baseline, row.system)),
-            mean=defined(ranker_mean(evidence, order, i)),
-            rank=int(order.rank[i]),
-            low=int(order.low[i]) if certain else None,
-            high=int(order.high[i]) if certain else None,
-            may_be_best=bool(order.may_be_best[i]) if certain else None,
-            level=1 - alpha,
-            correction="bonferroni",
-        )
-        for i, ranker in enumerate(evidence.rankers)
-    ]
-    return tuple(sorted(rows, key=lambda row: row.rank))

@@ -16,7 +16,7 @@ from rankstats.inputs import read_queries
 from rankstats.inputs.row_tables import RowTables
 from rankstats.interleaving.pages import Pages, clean_pages
 from rankstats.interleaving.rows import LogRows, Texts, read_log
-from rankstats.interleaving.settings import InterleavingSettings
+from rankstats.interleaving.settings import TAU, InterleavingSettings
 from rankstats.stats import Credits, balanced_credits, probabilistic_credits, team_draft_credits
 from rankstats.tables import Queries
 from rankstats.tables.judgments import Source
@@ -188,6 +188,11 @@ def _design(rows: LogRows, settings: InterleavingSettings) -> tuple[str, str, li
         raise PlanError(
             f"{rows.name}: {scheme} interleaving needs the rank of each result in both rankings; name the columns "
             "(--rank-a, --rank-b)"
+        )
+    if scheme != "probabilistic" and (settings.list_length is not None or settings.tau != TAU):
+        raise PlanError(
+            f"list_length and tau say how probabilistic pages were drawn; these are {scheme} pages: leave out "
+            "--list-length and --tau, or give --scheme probabilistic"
         )
     if scheme == "probabilistic" and settings.list_length is None:
         largest = int(np.nanmax([np.nanmax(rank) for rank in (rows.rank_a, rows.rank_b) if rank is not None]))

@@ -59,6 +59,9 @@ class Pages:
         Impressions that cannot be right, by the reason.
     labelled : bool
         Whether the log names its impressions.
+    mixed_up : int
+        Impressions that the log does not name, whose query and unit come again, with rows out of order: they may be
+        made of rows of several pages.
     """
 
     row: Codes
@@ -82,6 +85,7 @@ class Pages:
     duplicates: int
     left_out: Mapping[str, int]
     labelled: bool
+    mixed_up: int
 
     @property
     def count(self) -> int:
@@ -109,16 +113,17 @@ def clean_pages(rows: LogRows, scheme: str, list_length: int | None) -> Pages:
     labels = _impressions(rows)
     order, repeated = _sorted_rows(rows, labels)
     order = order[~repeated]
-    label, position = labels[order], rows.position[order]
-    codes = _numbered(label)
-    reasons = _reasons(rows, order, codes, position, scheme=scheme, list_length=list_length)
+    codes = _numbered(labels[order])
+    reasons = _reasons(rows, order, codes, scheme=scheme, list_length=list_length)
     bad = np.zeros(len(codes) and int(codes[-1]) + 1, dtype=bool)
     left_out: dict[str, int] = {}
     for why, impressions in reasons.items():
         left_out[why] = int(np.count_nonzero(impressions & ~bad))
         bad |= impressions
-    kept = ~bad[codes]
-    return _pages(rows, order[kept], label[kept], left_out, duplicates=int(np.count_nonzero(repeated)))
+    if bad.any():
+        kept = ~bad[codes]
+        order, codes = order[kept], _numbered(codes[kept])
+    return _pages(rows, order, codes, left_out, duplicates=int(np.count_nonzero(repeated)))
 
 
 def _impressions(rows: LogRows) -> Column:
@@ -176,11 +181,9 @@ def _repeats(column: Column) -> Flags:
     return out
 
 
-def _reasons(
-    rows: LogRows, order: Codes, codes: Codes, position: Column, *, scheme: str, list_length: int | None
-) -> dict[str, Flags]:
+def _reasons(rows: LogRows, order: Codes, codes: Codes, *, scheme: str, list_length: int | None) -> dict[str, Flags]:
     """Return which impressions cannot be right, by the reason."""
-    size = len(codes) and int(codes[-1]) + 1
+    size, position = len(codes) and int(codes[-1]) + 1, rows.position[order]
 
     def any_of(wrong: Flags) -> Flags:
         return np.asarray(np.bincount(codes, weights=wrong, minlength=size) > 0)
@@ -211,8 +214,7 @@ def _gaps(codes: Codes, position: Column) -> Flags:
     return np.asarray(position != place + 1)
 
 
-def _pages(rows: LogRows, order: Codes, label: Column, left_out: Mapping[str, int], *, duplicates: int) -> Pages:
-    impression = _numbered(label)
+def _pages(rows: LogRows, order: Codes, impression: Codes, left_out: Mapping[str, int], *, duplicates: int) -> Pages:
     first = np.flatnonzero(np.diff(impression, prepend=-1))
     position, clicks = rows.position[order], rows.clicks[order]
     nothing = np.broadcast_to(np.nan, len(order))
@@ -248,7 +250,22 @@ def _pages(rows: LogRows, order: Codes, label: Column, left_out: Mapping[str, in
         duplicates=duplicates,
         left_out=left_out,
         labelled="impression" in rows.texts,
+        mixed_up=0 if "impression" in rows.texts else _mixed_up(rows, order, impression, first),
     )
+
+
+def _mixed_up(rows: LogRows, order: Codes, impression: Codes, first: Codes) -> int:
+    """Count impressions of a query and unit that come again whose rows do not stand in the order of the page."""
+    back = (np.diff(order) < 0) & (np.diff(impression) == 0)
+    out_of_order = np.zeros(len(first), dtype=bool)
+    out_of_order[impression[1:][back]] = True
+    key = np.zeros(len(first), dtype=np.int64)
+    for role in ("query", "unit"):
+        if role in rows.texts:
+            column = _of_pages(rows.texts[role], order[first])
+            key = key * (int(column.max(initial=0)) + 1) + column
+    _, place, times = np.unique(key, return_inverse=True, return_counts=True)
+    return int(np.count_nonzero(out_of_order & (times[place] > 1)))
 
 
 def _of_pages(column: Texts, row: Codes) -> Codes:

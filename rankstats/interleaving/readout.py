@@ -14,20 +14,11 @@ from rankstats.comparison.result import Interval, Score, Segment, System, Verdic
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.experiment.result import Design
 from rankstats.interleaving.checks import log_warnings, make_log_checks
-from rankstats.interleaving.effects import (
-    LEVELS,
-    NAMES,
-    Preferences,
-    credited_mean,
-    make_log_standings,
-    make_preferences,
-    outcomes_of,
-    ranker_mean,
-    ranker_order,
-)
+from rankstats.interleaving.effects import LEVELS, NAMES, Preferences, make_preferences, outcomes_of
 from rankstats.interleaving.evidence import LogEvidence, read_evidence
 from rankstats.interleaving.result import InterleavingReadout, LogCheck, PairCounts, Preference
 from rankstats.interleaving.settings import InterleavingSettings, settings_from
+from rankstats.interleaving.standings import credited_mean, make_log_standings, ranker_mean, ranker_order
 from rankstats.interleaving.wording import has_too_few, preference_outcome, preference_sentence
 from rankstats.tables import MeasureInfo
 from rankstats.wording import p_statement
@@ -131,7 +122,7 @@ def read_out_log(
         heterogeneity=found.heterogeneity,
         standings=make_log_standings(evidence, found.claims, order, settings.alpha),
         audit=_audit(evidence),
-        warnings=_warnings(evidence, settings, found, checks),
+        warnings=_warnings(evidence, settings, found, checks, order),
         verdict=tuple(_verdict(row, evidence, settings.alpha) for row in found.claims),
         scheme=evidence.scheme,
         columns=evidence.columns,
@@ -223,9 +214,16 @@ def _audit(evidence: LogEvidence) -> dict[str, Any]:
 
 
 def _warnings(
-    evidence: LogEvidence, settings: InterleavingSettings, found: Preferences, checks: Sequence[LogCheck]
+    evidence: LogEvidence,
+    settings: InterleavingSettings,
+    found: Preferences,
+    checks: Sequence[LogCheck],
+    order: stats.RankerScores,
 ) -> tuple[Warning, ...]:
     out = list(log_warnings(checks, evidence))
+    if len(evidence.rankers) > 2 and np.any(order.rank == 0):
+        text = "The rankers have no order: some never met, not even by way of others, or their verdicts are withheld."
+        out.append(Warning("not_connected", "info", text, ""))
     for row in found.claims:
         place = f"{row.system} against {row.baseline}"
         shown = row.p_adjusted is not None and row.p_adjusted <= settings.alpha and not has_too_few(row)
@@ -300,5 +298,5 @@ def _reproduction(evidence: LogEvidence, settings: InterleavingSettings, argv: S
             **{name: version(name) for name in _LIBRARIES},
         },
         "inputs": [{"name": s.name, "sha256": s.sha256, "bytes": s.size} for s in evidence.sources],
-        "plan": None,
+        "plan": evidence.settings.to_plan(),
     }

@@ -319,7 +319,7 @@ class _Reader:
         rankers = len(first.names)
         key = ((team.codes.astype(np.int64) + 1) * rankers + first.codes) * rankers + second.codes
         distinct = np.unique(key)
-        teams = [None, *team.names]
+        teams, named = [None, *team.names], dict[tuple[str, str], set[bool]]()
         signs = np.zeros(len(distinct), dtype=np.int8)
         for i, one in enumerate(distinct.tolist()):
             label = teams[one // rankers**2]
@@ -333,6 +333,15 @@ class _Reader:
                     f"{text_of(column)} = {literal(str(label))}{self._where(a, b)}",
                     f"{a} or {b} is expected (or a, b), or nothing for a result that both put there",
                 ) from None
+            if signs[i]:
+                named.setdefault((a, b), set()).add(label in (a, b))
+        for (a, b), ways in named.items():
+            if len(ways) > 1:
+                raise InputError(
+                    f"the teams of {a} and {b} are called partly by name, partly a and b: whose is a, whose is b? "
+                    f"Write the rankers' names in the column {self.columns['team']}",
+                    self.name,
+                )
         return signs[np.searchsorted(distinct, key)]
 
     def _where(self, a: str, b: str) -> str:
@@ -350,7 +359,8 @@ def flag(role: str) -> str:
 def _compact(column: pa.Array) -> Any:
     """Return texts as their distinct ones and places among them, so that no text is held twice; numbers as they are."""
     if pa.types.is_floating(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+        # a copy: a view would hold all columns of the batch
+        return np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
     return encoded(column)
 
 

@@ -8,8 +8,11 @@ from typing import Any
 
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.experiment.settings import ExperimentSettings
+from rankstats.plan import SCHEMA_VERSION, Plan
+from rankstats.plan.settings import is_given
 from rankstats.stats.interleaving import OUTCOMES
 
+TAU = 3.0
 SCHEMES = ("team-draft", "balanced", "probabilistic")
 COLUMNS: dict[str, tuple[str, ...]] = {
     "query": ("query_id", "qid", "query"),
@@ -61,6 +64,8 @@ class InterleavingSettings:
         How looks are allowed for; see `ExperimentSettings`.
     title : str or None
         Title of the report.
+    overridden : tuple of str
+        Settings of a plan that options on the command line changed.
     """
 
     logs: tuple[str, ...] = ()
@@ -70,7 +75,7 @@ class InterleavingSettings:
     rankers: tuple[str, ...] = ()
     baseline: str | None = None
     list_length: int | None = None
-    tau: float = 3.0
+    tau: float = TAU
     segments: tuple[str, ...] = ()
     queries: str | None = None
     id_column: str | None = None
@@ -85,6 +90,7 @@ class InterleavingSettings:
     spending: str = "obrien-fleming"
     planned_units: int | None = None
     title: str | None = None
+    overridden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for role in self.columns:
@@ -148,6 +154,65 @@ class InterleavingSettings:
             "planned_units": self.planned_units,
         }
         return {key: value for key, value in given.items() if value not in (None, [], {})}
+
+    def to_plan(self) -> dict[str, Any]:
+        """Return the settings under the keys of a plan file."""
+        section = self.to_dict()
+        names = ("queries", "id_column", "text", "frequency", "baseline", "segments", "alpha", "resamples", "seed")
+        shared = {name: section.pop(name, None) for name in names}
+        baselines = [] if self.baseline is None else [self.baseline]
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "inputs": {"queries": self.queries},
+            "columns": {"query_id": self.id_column, "text": self.text, "frequency": self.frequency},
+            "comparison": {"baselines": baselines, "segments": list(self.segments)},
+            "statistics": {name: shared[name] for name in ("alpha", "resamples", "seed")},
+            "interleaving": section.pop("columns", {}) | section,
+            "overridden": list(self.overridden),
+        }
+
+
+def settings_from_plan(plan: Plan) -> InterleavingSettings:
+    """Return the settings of a plan: its ``[interleaving]`` section, query table, baseline, segments, level and title.
+
+    Raises
+    ------
+    PlanError
+        If they contradict each other.
+    """
+    if plan.alternative != "two-sided":
+        raise PlanError("an interleaving log is read two-sided; leave alternative out")
+    if len(plan.baselines) > 1:
+        raise PlanError(f"baselines = {', '.join(plan.baselines)}; of a log one baseline is expected")
+    section = dict(plan.interleaving)
+    return InterleavingSettings(
+        columns={role: section.pop(role) for role in COLUMNS if role in section},
+        baseline=plan.baselines[0] if plan.baselines else None,
+        segments=plan.segments,
+        queries=plan.queries,
+        id_column=plan.columns.query_id,
+        text=plan.columns.text,
+        frequency=plan.columns.frequency,
+        alpha=plan.alpha,
+        resamples=plan.resamples,
+        seed=plan.seed,
+        title=plan.title,
+        **section,
+    )
+
+
+def overridden(settings: InterleavingSettings, changes: Mapping[str, Any]) -> InterleavingSettings:
+    """Return the settings with those replaced that options give, each noted; None and empty ones are not given."""
+    given = {name: value for name, value in changes.items() if is_given(value)}
+    if "columns" in given:
+        given["columns"] = {**settings.columns, **given["columns"]}
+    default = InterleavingSettings()
+    noted = tuple(
+        f"{name}: changed by option"
+        for name, value in given.items()
+        if getattr(settings, name) not in (getattr(default, name), value)
+    )
+    return replace(settings, **given, overridden=settings.overridden + noted)
 
 
 def settings_from(settings: InterleavingSettings | None, changes: Mapping[str, Any]) -> InterleavingSettings:

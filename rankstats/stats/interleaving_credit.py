@@ -317,8 +317,14 @@ def _rows(impressions: ArrayLike, clicked: ArrayLike) -> tuple[Integers, Floats,
     clicks = np.asarray(clicked, dtype=np.float64)
     if clicks.shape != codes.shape or not np.all((clicks >= 0) & (clicks == np.floor(clicks)) & np.isfinite(clicks)):
         raise RankstatsError("clicked: 0, 1 or a number of clicks is expected for each row")
-    first = np.unique(codes, return_index=True)[1]
-    return codes, clicks, labels[first]
+    return codes, clicks, labels[_first_rows(codes)]
+
+
+def _first_rows(codes: Integers) -> Integers:
+    """Return the first row of each code; of several written to one place the last one stays."""
+    first = np.empty(int(codes.max(initial=-1)) + 1, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first
 
 
 def _ranks(rank_a: ArrayLike, rank_b: ArrayLike, n: int) -> tuple[Floats, Floats]:
@@ -333,7 +339,7 @@ def _ranks(rank_a: ArrayLike, rank_b: ArrayLike, n: int) -> tuple[Floats, Floats
 
 
 def _credits(codes: Integers, labels: NDArray[np.generic], clicks: Floats, for_a: Floats, for_b: Floats) -> Credits:
-    first = np.unique(codes, return_index=True)[1]
+    first = _first_rows(codes)
     # whole numbers of grains: the order of the rows plays no part
     a, b, of_all = (
         np.bincount(codes, weights=np.rint(part * _GRAINS), minlength=len(labels)) / _GRAINS

@@ -91,18 +91,18 @@ def impression_labels(queries: ArrayLike, units: ArrayLike, positions: ArrayLike
     place = np.asarray(positions)
     n = len(place)
     of_query, of_unit = label_codes(queries, n, "queries"), label_codes(units, n, "units")
-    current: dict[tuple[int, int], int] = {}
-    seen: list[set[Any]] = []
+    current: dict[tuple[int, int], tuple[int, set[Any]]] = {}
+    made = 0
     labels = np.empty(n, dtype=np.int64)
     for row, (query, unit, position) in enumerate(
         zip(of_query.tolist(), of_unit.tolist(), place.tolist(), strict=True)
     ):
-        label = current.get((query, unit))
-        if label is None or position in seen[label]:
-            label = current[query, unit] = len(seen)
-            seen.append(set())
-        seen[label].add(position)
-        labels[row] = label
+        known = current.get((query, unit))
+        if known is None or position in known[1]:
+            known = current[query, unit] = (made, set())
+            made += 1
+        known[1].add(position)
+        labels[row] = known[0]
     return labels
 
 

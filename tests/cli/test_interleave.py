@@ -12,6 +12,7 @@ import pytest
 
 from rankstats.cli import interleave
 from rankstats.cli.main import main
+from rankstats.plan import plan_text
 from tests.interleaving.made import log, page_rows, queries, written
 from tests.readme import README
 
@@ -192,3 +193,56 @@ def test_a_withheld_verdict_is_the_first_line(tmp_path: Path, capsys: pytest.Cap
     assert main(["interleave", str(path), "--out", str(tmp_path / "out")]) == 0
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("The verdict on win share for new against prod is withheld: the rankers did not go first")
+
+
+def test_a_plan_says_what_options_say(rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'schema_version = "1"\n[comparison]\nbaselines = ["prod"]\nsegments = ["device"]\n[statistics]\n'
+        'resamples = 500\n[interleaving]\nlogs = ["log.csv"]\nunit = "unit_id"\nlooks = [0.5, 1.0]\nlook = 1\n',
+        encoding="utf-8",
+    )
+    by_plan, by_options, again = (tmp_path / name for name in ("plan", "options", "again"))
+    assert main(["interleave", "--plan", str(plan), "--out", str(by_plan)]) == 0
+    options = ["--baseline", "prod", "--segment", "device", "--resamples", "500", "--unit", "unit_id"]
+    looks = ["--looks", "0.5,1", "--look", "1"]
+    assert main(["interleave", str(rows), *options, *looks, "--out", str(by_options)]) == 0
+    one, other = report(by_plan), report(by_options)
+    assert one["differences"] == other["differences"]
+    assert one["reproduction"]["plan"] == other["reproduction"]["plan"]
+    # the plan in the report reads back, and options override it
+    written_plan = tmp_path / "again.toml"
+    written_plan.write_text(plan_text({k: v for k, v in one["reproduction"]["plan"].items() if k != "overridden"}))
+    assert main(["interleave", "--plan", str(written_plan), "--look", "2", "--out", str(again)]) == 0
+    assert report(again)["reproduction"]["plan"]["overridden"] == ["look: changed by option"]
+    assert report(again)["interleaving"]["design"]["look"] == 2
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[interleaving]\nunti = "u"\n', "[interleaving] unti is unknown; did you mean 'unit'?"),
+        ("[interleaving]\nlogs = [1]\n", "[interleaving] logs is [1]; a list of texts is expected"),
+        ('[statistics]\nalternative = "greater"\n', "an interleaving log is read two-sided"),
+        ('[comparison]\nbaselines = ["a", "b"]\n', "of a log one baseline is expected"),
+        ("[statistics]\nalpha = 0.05\n", "with logs under [interleaving]"),
+    ],
+)
+def test_plans_that_say_nothing_readable(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text(text, encoding="utf-8")
+    assert main(["interleave", "--plan", str(plan), "--out", str(tmp_path / "out")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_tables_in_the_terminal_speak_of_rankers(
+    rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["interleave", str(rows), "--out", str(tmp_path / "out"), "--resamples", "199"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.split()[:3] == ["ranker", "win", "share"] for line in lines)
+    assert any(line.split()[:3] == ["measure", "ranker", "baseline"] for line in lines)
+    assert not any("system" in line for line in lines)

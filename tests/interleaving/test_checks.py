@@ -256,3 +256,40 @@ def test_any_log_is_read_out_or_refused_in_words(seed: int) -> None:
         return
     json.dumps(made, allow_nan=False)
     assert all(row["outcome"] == "not_shown" for row in made["verdict"])
+
+
+def test_a_ranker_that_nobody_clicked_is_asked_about() -> None:
+    rows = changed(log(200, 60), lambda _, row: {"clicked": row["clicked"] * (row["team"] == "b")})
+    found = readout(rows)
+    assert found.verdict[0].outcome == "better"
+    assert check(found, "one_sided").outcome == "warns"
+    assert "prod has no credit in" in check(found, "one_sided").found
+    # pages that show the same credit nobody, and that is another check
+    assert "one_sided" not in codes(readout(changed(rows, lambda *_: {"team": ""})))
+
+
+def test_rows_of_several_pages_in_any_order_block_where_the_log_does_not_name_them() -> None:
+    rows = [{key: value for key, value in row.items() if key != "impression_id"} for row in log(200, 20)]
+    assert check(readout(rows), "row_order").outcome == "ok"
+    shuffled = [rows[i] for i in np.random.default_rng(0).permutation(len(rows))]
+    found = readout(shuffled)
+    assert check(found, "row_order").outcome == "blocks"
+    assert "withheld: rows of different pages may be mixed up" in found.verdict[0].sentence
+    # one page of each query and unit needs no order
+    once = [row for row in shuffled if row["unit_id"] == rows[0]["unit_id"]]
+    alone = [{**row, "unit_id": f"{row['query_id']} {i // 6}"} for i, row in enumerate(rows) if row in once]
+    assert check(readout(alone[::-1]), "row_order").outcome == "ok"
+
+
+def test_teams_by_name_and_by_letter_in_one_pair_are_refused() -> None:
+    rows = log(40, 20, pairs=(("b", "c"),))
+    with pytest.raises(InputError, match="the teams of b and c are called partly by name, partly a and b"):
+        readout(rows)
+    by_name = changed(rows, lambda _, row: {"team": {"a": "b", "b": "c"}.get(row["team"], "")})
+    assert preference(readout(by_name)).n > 0
+
+
+@pytest.mark.parametrize("more", [{"list_length": 10}, {"tau": 2.0}])
+def test_how_probabilistic_pages_were_drawn_says_nothing_of_others(more: dict[str, Any]) -> None:
+    with pytest.raises(PlanError, match="list_length and tau say how probabilistic pages were drawn"):
+        readout(ROWS, **more)

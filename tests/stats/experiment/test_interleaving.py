@@ -37,6 +37,7 @@ from rankstats.stats import (
 from tests.stats.experiment.interleaving_designs import balanced_page, probabilistic_page, team_draft_page
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 def test_teams_by_name_by_letter_and_none() -> None:
@@ -60,14 +61,14 @@ def test_shared_prefixes() -> None:
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> tuple[Floats, Floats, Floats]:
+def logs(draw: st.DrawFn) -> tuple[Integers, Integers, Floats]:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     rows = draw(st.integers(1, 60))
     return rng.integers(0, 15, rows), rng.integers(-1, 2, rows), (rng.random(rows) < 0.4).astype(float)
 
 
 @given(logs(), st.integers(0, 2**32))
-def test_team_draft_credits_by_hand(log: tuple[Floats, Floats, Floats], seed: int) -> None:
+def test_team_draft_credits_by_hand(log: tuple[Integers, Integers, Floats], seed: int) -> None:
     page, team, clicked = log
     ours = team_draft_credits(page, team, clicked)
     for place, label in enumerate(ours.impressions):
@@ -120,7 +121,9 @@ def _probability_of_team_b(rank_a: list[float], rank_b: list[float], length: int
 
 @pytest.mark.parametrize("tau", [1.0, 3.0])
 def test_probabilistic_credits_by_all_assignments(tau: float) -> None:
-    pages = [([1, 3, 2], [2, 1, 5]), ([1, 2, np.nan], [4, np.nan, 1]), ([1, 2, 3], [1, 2, 3])]
+    pages: list[tuple[list[float], list[float]]] = [
+        ([1, 3, 2], [2, 1, 5]), ([1, 2, np.nan], [4, np.nan, 1]), ([1, 2, 3], [1, 2, 3]),
+    ]  # fmt: skip
     impression, position, rank_a, rank_b, clicked = [], [], [], [], []
     for label, (a, b) in enumerate(pages):
         for place in range(3):
@@ -211,7 +214,7 @@ def test_random_clicks_show_the_known_flaw_of_balanced_interleaving() -> None:
     assert result.low[0] > 0.05
 
 
-def _log(seed: int, pages: int = 60) -> tuple[Credits, NDArray[Any], NDArray[Any], Floats]:
+def _log(seed: int, pages: int = 60) -> tuple[Credits, Integers, Integers, Integers]:
     rng = np.random.default_rng(seed)
     clicks = rng.poisson([0.6, 0.9], (pages, 2))
     team, page = np.tile([-1, 1], pages), np.repeat(np.arange(pages), 2)
