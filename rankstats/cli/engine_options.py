@@ -22,14 +22,19 @@ def add_engine_arguments(parser: argparse.ArgumentParser) -> None:
         "also several files a run (NAME='parts/*.parquet', or a folder); auto (default): duckdb for several files and "
         "for a file larger than a quarter of the memory (compressed: a sixteenth)",
     )
+    add_room_arguments(group, "half the memory")
     group.add_argument(
-        "--memory-limit", metavar="SIZE", help="what DuckDB is to stay below, such as 4GiB (default: half the memory)"
+        "--explain-plan", action="store_true", help="print the engine's plan for every step and run, and do nothing"
+    )
+
+
+def add_room_arguments(group: argparse._ArgumentGroup, default: str) -> None:
+    """Add what the embedded engine may take."""
+    group.add_argument(
+        "--memory-limit", metavar="SIZE", help=f"what the process is to stay below, such as 4GiB (default: {default})"
     )
     group.add_argument(
         "--temp-dir", metavar="DIR", help="where DuckDB puts what does not fit (default: the system's temporary folder)"
-    )
-    group.add_argument(
-        "--explain-plan", action="store_true", help="print the engine's plan for every step and run, and do nothing"
     )
 
 

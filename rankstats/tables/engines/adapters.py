@@ -69,6 +69,10 @@ class Engine:
         table: pa.Table = frame.collect("pyarrow").to_native()
         return table
 
+    def batches(self, frame: Frame, what: str) -> pa.RecordBatchReader:
+        """Run a step and return its rows piece by piece, where the engine can; errors as `collect`."""
+        return self.collect(frame, what).to_reader()
+
     def fault(self, error: BaseException, what: str) -> InputError:
         """Return the error for a failure of the engine."""
         said = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
@@ -90,7 +94,7 @@ class PolarsEngine(Engine):
         import polars as pl  # noqa: PLC0415  only where a frame of it was handed in
 
         frame: Any = pl.from_arrow(table)
-        return _lazy(frame.lazy())
+        return lazy_frame(frame.lazy())
 
     def explain(self, frame: Frame) -> str:
         """Return the engine's plan for a frame."""
@@ -112,7 +116,7 @@ class DuckDBEngine(Engine):
     def put(self, table: pa.Table) -> Frame:
         """Return a table of ours as a frame of the engine."""
         judged = table  # the query finds it by its name, in the connection of the relation
-        return _lazy(self.native.query("given", f"SELECT {', '.join(judged.column_names)} FROM judged"))
+        return lazy_frame(self.native.query("given", f"SELECT {', '.join(judged.column_names)} FROM judged"))
 
     def explain(self, frame: Frame) -> str:
         """Return the engine's plan for a frame."""
@@ -126,6 +130,14 @@ class DuckDBEngine(Engine):
             if "interrupted" in str(error).casefold():
                 raise KeyboardInterrupt from None
             raise
+
+    def batches(self, frame: Frame, what: str) -> pa.RecordBatchReader:
+        """Run a step and return its rows piece by piece."""
+        native: Any = frame.to_native()
+        try:
+            return pa.RecordBatchReader.from_stream(native)
+        except self.errors() as error:
+            raise self.fault(error, what) from None
 
     def _collected(self, frame: Frame) -> pa.Table:
         native: Any = frame.to_native()
@@ -147,7 +159,7 @@ class SparkEngine(Engine):
     def put(self, table: pa.Table) -> Frame:
         """Return a table of ours as a frame of the engine."""
         frame: Any = self.native.sparkSession.createDataFrame(table)
-        return _lazy(frame.hint("broadcast") if table.nbytes <= _BROADCAST_BYTES else frame)
+        return lazy_frame(frame.hint("broadcast") if table.nbytes <= _BROADCAST_BYTES else frame)
 
     def explain(self, frame: Frame) -> str:
         """Return the engine's plan for a frame."""
@@ -173,7 +185,7 @@ class IbisEngine(Engine):
         """Return a table of ours as a frame of the engine."""
         import ibis  # noqa: PLC0415  only where a table of it was handed in
 
-        return _lazy(ibis.memtable(table))
+        return lazy_frame(ibis.memtable(table))
 
     def explain(self, frame: Frame) -> str:
         """Return the statement that goes to the backend."""
@@ -186,7 +198,8 @@ class IbisEngine(Engine):
         return (Exception,)
 
 
-def _lazy(native: Any) -> Frame:
+def lazy_frame(native: Any) -> Frame:
+    """Return a frame of an engine as narwhals sees it."""
     frame: Frame = nw.from_native(native)
     return frame
 

@@ -1,19 +1,28 @@
-"""One session of Spark in local mode: the same hits as in memory, and one shuffle a step."""
+"""One session of Spark in local mode: the same hits and readouts as in memory, and one shuffle a step."""
 
 from __future__ import annotations
 
 import random
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 import rankstats
 from rankstats import InputError, Policies
+from rankstats.experiment import explain_experiment, read_out
+from rankstats.experiment.lazy_units import LazyUnitQuery
 from rankstats.tables import make_hits
+from tests.experiment.test_engine_rows import ASKED, made
+from tests.experiment.test_summaries import assert_same
+from tests.shared import shared
 from tests.tables.engines.made import assert_same_hits, engine_hits, held, table_of
 from tests.tables.made import DOCUMENTS, Row, judgments_of, ranking_of
 
@@ -107,3 +116,57 @@ def test_each_step_is_one_shuffle(session: Any) -> None:
         assert step.count("Exchange hashpartitioning") == 1
         assert step.count("Exchange") == 1 + step.count("BroadcastExchange")
     assert steps[2].count(" Sort ") == 1
+
+
+# ── experiments ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+BY_COUNTRY = replace(ASKED, segments=("country",))
+
+
+@pytest.fixture
+def nothing_but_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let neither rows nor units leave the engine."""
+
+    def refused(*given: Any) -> Any:
+        assert not isinstance(nw.from_native(given[0], pass_through=True), nw.LazyFrame)
+        assert not isinstance(given[0], LazyUnitQuery)
+
+    monkeypatch.setattr("rankstats.inputs.row_tables.arrow_table", refused)
+    monkeypatch.setattr(LazyUnitQuery, "collect_units", refused)
+
+
+@pytest.mark.usefixtures("nothing_but_sums")
+def test_the_same_readout_as_in_memory(session: Any) -> None:
+    rows = [{**row, "arm": {"A": "it's \\A", "B": "B"}[row["arm"]]} for row in made()]
+    rows[0]["revenue"] = 9e4  # one unit carries the mean, and it is named
+    table = pa.Table.from_pylist(rows)
+    found, expected = read_out(BY_COUNTRY, rows=session.createDataFrame(table)), read_out(BY_COUNTRY, rows=rows)
+    assert_same(found, expected)
+    assert found.audit == expected.audit
+    assert [warning.message for warning in found.warnings] == [warning.message for warning in expected.warnings]
+
+
+@pytest.mark.usefixtures("nothing_but_sums")
+def test_cookie_cats_in_spark(session: Any) -> None:
+    path = str(shared("data/ab/cookie-cats") / "cookie_cats.csv.gz")
+    frame = session.createDataFrame(pa.csv.read_csv(path))
+    metrics = ["retention_7", "retention_1", "sum_gamerounds"]
+    found, expected = (rankstats.readout(rows, metrics, unit="userid") for rows in (frame, path))
+    assert_same(found, expected)
+
+
+def test_units_come_out_of_spark_where_sums_are_not_enough(session: Any) -> None:
+    rows = made()
+    metric = replace(ASKED.metrics[0], winsorise=0.9)
+    asked = replace(BY_COUNTRY, metrics=(metric,))
+    assert_same(read_out(asked, rows=session.createDataFrame(pa.Table.from_pylist(rows))), read_out(asked, rows=rows))
+
+
+def test_each_step_of_an_experiment_is_one_shuffle(session: Any) -> None:
+    plans = explain_experiment(BY_COUNTRY, session.createDataFrame(pa.Table.from_pylist(made())))
+    cells, units, sums = plans.split("== rows in Spark: ")[1:]
+    assert cells.count("Exchange") == cells.count("Exchange SinglePartition") == 1
+    assert units.count("Exchange") == units.count("Exchange hashpartitioning(u") == 1
+    # the units are kept; a run does not make them again
+    assert sums.count("Exchange") == 2
+    assert sums.count("Exchange hashpartitioning(u") == sums.count("Exchange hashpartitioning(arm") == 1
