@@ -12,8 +12,8 @@ import gzip
 import hashlib
 import lzma
 import re
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,11 +24,19 @@ import pyarrow as pa
 
 from rankstats.errors import InputError, did_you_mean
 from rankstats.inputs.frames_to_arrow import arrow_table
+from rankstats.tables.engines.choice import EngineChoice
+from rankstats.tables.engines.memory import machine_memory
+from rankstats.tables.engines.temporary import TemporaryFolder
 from rankstats.tables.judgments import Source
 
 _START = 1 << 16
 _BLOCK = 1 << 20
+_OWN_SHARE = 0.6
+"""Part of a memory limit that DuckDB gets; Python and what a query asks for take the rest."""
+_SHARE_UNASKED = 0.8
+"""Part of the machine's memory that DuckDB may take where no limit is given."""
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
+_FIELDS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _MAGIC = ((b"\x1f\x8b", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 _SEPARATORS = "\t,;|"
 NO_VALUE = ("", "na", "nan", "null", "none", "\\n")
@@ -73,11 +81,32 @@ class RowTable:
 
 
 class RowTables:
-    """An engine in memory with the tables that were opened; a context manager."""
+    """An engine in memory with the tables that were opened; a context manager.
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="rankstats-")
-        self.engine = duckdb.connect(":memory:", config={"temp_directory": str(Path(self._folder.name) / "spill")})
+    Parameters
+    ----------
+    choice : EngineChoice, optional
+        What the process is to stay below, and where what does not fit goes.
+
+    Attributes
+    ----------
+    engine : DuckDBPyConnection
+        The engine.
+    memory : int
+        Bytes that it may take.
+    at_exit : list of callable
+        Called before the engine is closed.
+    """
+
+    def __init__(self, choice: EngineChoice | None = None) -> None:
+        self.choice = choice or EngineChoice()
+        self.at_exit: list[Callable[[], object]] = []
+        self._folder = TemporaryFolder(self.choice.temp_folder)
+        self.engine = duckdb.connect(":memory:", config={"temp_directory": str(self._folder.path / "spill")})
+        self.memory = int(machine_memory() * _SHARE_UNASKED)
+        if self.choice.memory_limit is not None:
+            self.memory = int(self.choice.limit * _OWN_SHARE)
+        self.engine.execute(f"SET memory_limit = '{self.memory // 1024}KiB'")
         for setting in (
             "autoinstall_known_extensions = false",
             "autoload_known_extensions = false",
@@ -88,14 +117,21 @@ class RowTables:
             self.engine.execute(f"SET {setting}")
         self._opened = 0
 
+    @property
+    def folder(self) -> Path:
+        """The folder for what does not fit, removed at the end."""
+        return self._folder.path
+
     def __enter__(self) -> RowTables:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for ending in self.at_exit:
+            ending()
         self.engine.close()
-        self._folder.cleanup()
+        self._folder.remove()
 
     def open(self, data: Any, name: str = "rows") -> RowTable:
         """Open a file, a frame or an iterable of mappings as a table.
@@ -144,7 +180,7 @@ class RowTables:
         return self._described(name, view, source)
 
     def _unpacked(self, path: Path, name: str, compression: str) -> str:
-        place = Path(self._folder.name) / f"unpacked_{self._opened}"
+        place = self._folder.path / f"unpacked_{self._opened}"
         opened: Any = (bz2.open if compression == "bz2" else lzma.open)(path, "rb")
         try:
             with opened as packed, place.open("wb") as plain:
@@ -165,31 +201,36 @@ class RowTables:
 
     def run(self, sql: str, name: str) -> duckdb.DuckDBPyConnection:
         """Run a statement; what the engine cannot read becomes an error that names the file."""
-        try:
+        with _faults(name):
             return self.engine.execute(sql)
-        except duckdb.Error as error:
-            raise _fault(error, name) from None
 
     def rows(self, sql: str, name: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        try:
+        with _faults(name):
             return self.engine.execute(sql).fetchall()
-        except duckdb.Error as error:
-            raise _fault(error, name) from None
 
     def arrow(self, sql: str, name: str) -> pa.Table:
         """Return the rows of a query as an Arrow table."""
-        try:
+        with _faults(name):
             return self.engine.sql(sql).to_arrow_table()
-        except duckdb.Error as error:
-            raise _fault(error, name) from None
 
     def batches(self, sql: str, name: str) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a query as Arrow batches, in order; what was yielded is not held."""
-        try:
+        with _faults(name):
             yield from pa.RecordBatchReader.from_stream(self.engine.sql(sql))
-        except (duckdb.Error, pa.ArrowException) as error:
-            raise _fault(error, name) from None
+
+
+@contextmanager
+def _faults(name: str) -> Iterator[None]:
+    """Turn what the engine raises into an error that names the file; its own word for an interrupt becomes Python's."""
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
+        if "interrupted" in str(error).casefold():
+            raise KeyboardInterrupt from None
+        if not isinstance(error, duckdb.Error | pa.ArrowException):
+            raise
+        raise _fault(error, name) from None
 
 
 def identifier(name: str) -> str:
@@ -250,7 +291,17 @@ def time_of(column: str) -> str:
 
 def _fault(error: Exception, name: str) -> InputError:
     text = str(error)
+    if isinstance(error, duckdb.OutOfMemoryException) or "No space left" in text:
+        said = next(line.strip() for line in text.splitlines() if line.strip())
+        return InputError(
+            f"DuckDB ran out of room ({said[:200]}); raise --memory-limit, free space on the disk, or name another "
+            "folder for what does not fit with --temp-dir",
+            name,
+        )
     line = _LINE.search(text)
+    if fields := _FIELDS.search(text):
+        said = f"{fields[2]} fields where {fields[1]} are expected, one a column of the first line"
+        return InputError(said, name, int(line[1]) if line else None)
     first = next((part.strip() for part in text.splitlines() if part.strip() and "CSV Error" not in part), text)
     said = re.sub(r"^\w[\w ]* Error: ", "", first)
     return InputError(f"cannot be read as a table: {said[:300]}", name, int(line[1]) if line else None)
