@@ -12,6 +12,7 @@ from rankstats.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
     from rankstats.experiment import ExperimentSettings, ExperimentSummary, Metric, SummaryRequest
+    from rankstats.tables.engines.choice import EngineChoice
 
 
 def add_summary_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,12 +96,16 @@ def write_summary(summary: ExperimentSummary | None, path: str, inputs: Iterable
 
 
 def summarise_alone(
-    options: argparse.Namespace, settings: ExperimentSettings, request: SummaryRequest, inputs: Iterable[str]
+    options: argparse.Namespace,
+    settings: ExperimentSettings,
+    request: SummaryRequest,
+    inputs: Iterable[str],
+    room: EngineChoice,
 ) -> int:
     """Write the summary, print what it holds and its path."""
     from rankstats.experiment import summarise_experiment  # noqa: PLC0415  heavy
 
-    summary = summarise_experiment(settings, resamples=request.resamples, seed=request.seed)
+    summary = summarise_experiment(settings, resamples=request.resamples, seed=request.seed, room=room)
     write_summary(summary, options.summary_out, inputs)
     arms = ", ".join(f"{arm} {n:,}" for arm, n in sorted(summary.units.items()))
     print(f"Summary of {summary.n:,} units ({arms}); nothing was compared.")

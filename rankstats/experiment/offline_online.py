@@ -18,10 +18,9 @@ from rankstats.comparison.agreement_rows import AgreementAnswer, AgreementRow, w
 from rankstats.comparison.result import Interval, defined, plain
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.errors import PlanError, RankstatsError, did_you_mean
+from rankstats.experiment.reported_effects import Effect, Row, effects_of, measure_of, query_effects
 from rankstats.stats import EffectAgreement, effect_agreement
 from rankstats.wording import count, decimals_for, interval, signed
-
-Row = Mapping[str, Any]
 
 _ALL = "all"
 _QUERY_ATTRIBUTES = ("query", "query_id")
@@ -46,30 +45,6 @@ class Launch:
     name: str
     offline: Row
     online: Row
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """A difference as a report holds it: system − baseline, in the unit of the measure; `better` is 1 or −1."""
-
-    difference: float | None
-    interval: Interval | None
-    n: int
-    better: int
-
-    @property
-    def improvement(self) -> float:
-        """The difference, so that positive is better; NaN where undefined."""
-        return math.nan if self.difference is None else self.better * self.difference
-
-    @property
-    def shown(self) -> int:
-        """1 where it is shown to be better, −1 where worse, 0 where the interval holds 0 or there is none."""
-        ends = self.interval
-        if ends is None or (ends.low is None and ends.high is None):
-            return 0
-        low, high = (-math.inf if ends.low is None else ends.low, math.inf if ends.high is None else ends.high)
-        return self.better * ((low > 0) - (high < 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +134,10 @@ def agree_offline_online(
     notes, names = _Notes(), dict(aliases or {})
     for launch in launches:
         _check_kinds(launch)
-    measure = _measure(launches[0].offline, measure, "offline measure")
-    metric = _measure(launches[0].online, metric, "online metric")
+    _check_repeated(launches)
+    _check_aliases(launches, names)
+    measure = measure_of(launches[0].offline, measure, "offline measure")
+    metric = measure_of(launches[0].online, metric, "online metric")
     rows = [row for launch in launches for row in _joined(launch, (measure, metric), names, notes)]
     whole = [row for row in rows if not row.segment]
     agreement = [*_over_segments(rows, alpha)]
@@ -198,71 +175,39 @@ def _check_kinds(launch: Launch) -> None:
             )
 
 
-def _measure(report: Row, asked: str | None, what: str) -> str:
-    known = [row["name"] for row in report["measures"]]
-    if asked is None:
-        return str(next(iter(report.get("primary") or known)))
-    if asked not in known:
-        raise PlanError(
-            f"{what} {asked!r} is not in the report (it holds {', '.join(known)})" + did_you_mean(asked, known)
-        )
-    return asked
+def _check_repeated(launches: Sequence[Launch]) -> None:
+    for place, launch in enumerate(launches):
+        for other in launches[:place]:
+            if launch.online == other.online and launch.offline == other.offline:
+                raise PlanError(
+                    f"{other.name} and {launch.name} are the same two reports; a launch counts once, so leave one out"
+                )
 
 
-def _better(report: Row, measure: str, place: str) -> int:
-    for row in report["measures"]:
-        if row["name"] == measure:
-            return 1 if row.get("higher_is_better", True) else -1
-    known = ", ".join(row["name"] for row in report["measures"])
-    raise PlanError(f"{place}: {measure!r} is not in the report (it holds {known}); launches need one measure")
-
-
-def _effects(report: Row, measure: str, place: str) -> dict[tuple[str, str], dict[tuple[str, str], Effect]]:
-    """Return the effects on a measure by pair of systems and segment (empty for all)."""
-    better, found = _better(report, measure, place), dict[tuple[str, str], dict[tuple[str, str], Effect]]()
-    for row in report["differences"]:
-        if row["measure"] != measure or row.get("weighting") != report.get("weights"):
-            continue
-        segment = row.get("segment") or {"attribute": "", "value": ""}
-        ends = row.get("interval")
-        shown = None if ends is None else Interval(ends["low"], ends["high"], ends["level"], ends["method"])
-        effect = Effect(row.get("difference"), shown, int(row.get("n") or 0), better)
-        pair = found.setdefault((row["baseline"], row["system"]), {})
-        pair[segment["attribute"], str(segment["value"])] = effect
-    return {pair: cells for pair, cells in found.items() if ("", "") in cells}
-
-
-def _of_queries(report: Row, measure: str, pair: tuple[str, str], better: int) -> dict[str, Effect]:
-    """Return the difference of each query."""
-    values = report.get("values", {})
-    if not all(measure in values.get(name, {}) for name in pair):
-        return {}
-    columns = [values[name][measure] for name in pair]
-    return {
-        str(query["query_id"]): Effect(None if None in ends else ends[1] - ends[0], None, 1, better)
-        for query, ends in zip(report.get("queries", ()), zip(*columns, strict=True), strict=True)
-    }
-
-
-def _mirrored(effect: Effect) -> Effect:
-    ends = effect.interval
-    turned = None
-    if ends is not None:
-        low, high = (None if end is None else -end for end in (ends.high, ends.low))
-        turned = Interval(low, high, ends.level, ends.method)
-    return Effect(None if effect.difference is None else -effect.difference, turned, effect.n, effect.better)
+def _check_aliases(launches: Sequence[Launch], names: Mapping[str, str]) -> None:
+    for side, asked in (("offline", names.keys()), ("online", names.values())):
+        known = set(_QUERY_ATTRIBUTES)
+        for launch in launches:
+            for row in getattr(launch, side)["differences"]:
+                known |= {row["baseline"], row["system"], (row.get("segment") or {}).get("attribute", "")}
+        for name in asked:
+            if name not in known:
+                raise PlanError(
+                    f"alias {name!r}: no {side} report has a system or segment attribute of that name"
+                    + did_you_mean(name, sorted(known - {""}))
+                )
 
 
 # ── joining ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _joined(launch: Launch, asked: tuple[str, str], names: Mapping[str, str], notes: _Notes) -> Iterator[SideBySide]:
-    offline = _effects(launch.offline, asked[0], f"{launch.name} offline")
-    online = _effects(launch.online, asked[1], f"{launch.name} online")
-    for pair, online_pair, mirrored in _pairs(launch.name, offline, online, names, notes):
+    offline = effects_of(launch.offline, asked[0], f"{launch.name} offline")
+    online = effects_of(launch.online, asked[1], f"{launch.name} online")
+    for pair, online_pair, turned in _pairs(launch.name, offline, online, names, notes):
         here, there = offline[pair], online[online_pair]
-        if mirrored:
-            there = {segment: _mirrored(effect) for segment, effect in there.items()}
+        if turned:
+            there = {segment: mirrored(effect) for segment, effect in there.items()}
         cells = _with_queries(launch.offline, asked[0], pair, (here, there), names)
         label = f"{pair[1]} against {pair[0]}"
         for text in _unmatched(cells, there, names):
@@ -326,7 +271,7 @@ def _with_queries(
     attribute = next((name for name in _QUERY_ATTRIBUTES if any(names.get(name, name) == a for a, _ in there)), None)
     if attribute is None or any(own == attribute for own, _ in here):
         return dict(here)
-    queries = _of_queries(report, measure, pair, here["", ""].better)
+    queries = query_effects(report, measure, pair, here["", ""].better)
     online = {value for own, value in there if own == names.get(attribute, attribute)}
     return {**here, **{(attribute, query): effect for query, effect in queries.items() if query in online}}
 
@@ -461,6 +406,11 @@ def _launch_answer(measure: str, metric: str, found: EffectAgreement, n: int) ->
     tau = _rows("launches", "", "", "", found)[1]
     if tau.value is None or tau.interval is None:
         return f"Over {launches} {measure} offline or {metric} online is the same everywhere; {signs}."
+    if found.n > n:
+        return (
+            f"Over {launches} {measure} offline and {metric} online: Kendall's τ {with_interval(tau)}; {signs}. Pairs "
+            "of one launch share a baseline, so the intervals are too narrow for a verdict."
+        )
     low, high = tau.interval.low or 0.0, tau.interval.high or 0.0
     said = "is not shown to predict"
     if low > 0:

@@ -10,6 +10,7 @@ from rankstats.experiment.summarising import SummaryRequest
 from rankstats.experiment.summary import ExperimentSummary
 from rankstats.experiment.summary_evidence import holds_summaries
 from rankstats.experiment.summary_files import read_summaries
+from rankstats.tables.engines.choice import EngineChoice
 
 
 def summarise_experiment(
@@ -19,6 +20,7 @@ def summarise_experiment(
     assignments: Any = None,
     resamples: int = 0,
     seed: int = 0,
+    room: EngineChoice | None = None,
 ) -> ExperimentSummary:
     """Add up an experiment, or a part of its units, without comparing anything.
 
@@ -30,6 +32,8 @@ def summarise_experiment(
         As in `read_experiment`. An arm may be empty.
     resamples, seed : int
         Poisson resamples of the units to keep, and their seed.
+    room : EngineChoice, optional
+        Memory that is not to be exceeded, and the folder for what does not fit.
 
     Returns
     -------
@@ -54,4 +58,4 @@ def summarise_experiment(
     """
     if rows is None and holds_summaries(settings):
         return read_summaries([path for _, path in settings.rows])
-    return read_units(settings, rows, assignments, SummaryRequest(resamples, seed))
+    return read_units(settings, rows, assignments, SummaryRequest(resamples, seed), room)

@@ -22,6 +22,9 @@ LEAST_FOR_CORRELATION = 4
 LEAST_FOR_RANKS = 10
 """Intervals of rank correlations are approximate and not given for fewer pairs."""
 
+_ON_A_LINE = 1e-12
+"""Pairs so nearly on one line say nothing of how far others would be from it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
@@ -49,7 +52,7 @@ class EffectAgreement:
         interval leaves out ½.
     kendall, spearman, pearson : Correlation
         τ_b, ρ on mid-ranks, r; NaN for fewer than 4 pairs or where one side is constant. Intervals are by Fisher's z;
-        those of τ_b and ρ from 10 pairs on.
+        those of τ_b and ρ from 10 pairs on, that of r where the pairs are not all on one line.
     alpha : float
         1 − level.
     """
@@ -148,11 +151,11 @@ def _correlations(x: Floats, y: Floats, alpha: float) -> dict[str, Correlation]:
     ranks = rank_correlation(x, y)
     # no interval ends at a correlation of 1 that one exchange of neighbours would end
     tau_most, rho_most = 1 - 4 / (n * (n - 1)), 1 - 12 / (n * (n**2 - 1))
-    few = n < LEAST_FOR_RANKS
+    few, r = n < LEAST_FOR_RANKS, _pearson(x, y)
     return {
         "kendall": _with_interval(ranks.tau_b, math.nan if few else 0.437 / (n - 4), tau_most, alpha),
         "spearman": _with_interval(ranks.rho, math.nan if few else (1 + ranks.rho**2 / 2) / (n - 3), rho_most, alpha),
-        "pearson": _with_interval(_pearson(x, y), 1 / (n - 3), 1.0, alpha),
+        "pearson": _with_interval(r, math.nan if 1 - abs(r) < _ON_A_LINE else 1 / (n - 3), 1.0, alpha),
     }
 
 
@@ -169,6 +172,6 @@ def _with_interval(value: float, variance: float, most: float, alpha: float) -> 
         return Correlation(value, math.nan, math.nan)
     bounded = math.copysign(min(abs(value), most), value)
     half = -float(special.ndtri(alpha / 2)) * math.sqrt(variance)
-    centre = math.copysign(math.inf, bounded) if abs(bounded) == 1 else math.atanh(bounded)
+    centre = math.atanh(bounded)
     low, high = math.tanh(centre - half), math.tanh(centre + half)
     return Correlation(value, min(low, value), max(high, value))

@@ -132,6 +132,18 @@ def test_a_fault_is_one_message_and_writes_nothing(
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+def test_a_summary_that_was_cut_short_is_told_from_rows(
+    days: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = tmp_path / "day.json.gz"
+    assert main(["ab", str(days[1]), *ASKED, "--summary-out", str(whole), "--summary-only"]) == 0
+    cut = tmp_path / "cut.json.gz"
+    cut.write_bytes(whole.read_bytes()[:600])
+    capsys.readouterr()
+    assert main(["ab", str(cut), str(summarised(days[2])), "--out", str(tmp_path / "out")]) == 2
+    assert f"{cut}: cannot be read (Compressed file ended" in capsys.readouterr().err
+
+
 def test_a_gate_reads_summaries(days: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [str(summarised(path)) for path in days[1:]]
     policy, out = tmp_path / "policy.toml", tmp_path / "gate"

@@ -203,6 +203,28 @@ def test_several_pairs_of_one_launch_do_not_make_several_launches() -> None:
     assert any("wide: several pairs of one launch share a baseline" in note for note in found.notes)
 
 
+def test_pairs_that_share_a_baseline_get_no_verdict() -> None:
+    """Of unrelated differences, 10 launches of four arms each would get one in 14 % of the cases, not 5 %."""
+    both, there = offline({WHOLE: 0.03}), online({WHOLE: 0.03})
+    both["differences"] += offline({WHOLE: 0.01}, pair=("old", "other"))["differences"]
+    there["differences"] += online({WHOLE: 0.02}, pair=("old", "other"))["differences"]
+    found = agree_offline_online([Launch("wide", both, there), *launches(15, 1.0)])
+    assert "predict" not in found.answer
+    assert found.answer.endswith("Pairs of one launch share a baseline, so the intervals are too narrow for a verdict.")
+
+
+def test_a_launch_counts_once_and_an_alias_must_name_something() -> None:
+    twice = [Launch(name, offline(OFFLINE), online(ONLINE)) for name in ("may", "june")]
+    with pytest.raises(PlanError, match="may and june are the same two reports"):
+        agree_offline_online(twice)
+    for names, message in (
+        ({"nwe": "new"}, "'nwe': no offline report .* did you mean 'new'"),
+        ({"new": "nw"}, "no online report"),
+    ):
+        with pytest.raises(PlanError, match=message):
+            agree_offline_online(twice[:1], aliases=names)
+
+
 def test_a_withheld_verdict_and_an_undefined_difference_are_told() -> None:
     there = online({WHOLE: 0.02})
     there["differences"][0]["withheld"] = "the arms' sizes do not fit the design"

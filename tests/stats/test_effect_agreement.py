@@ -104,3 +104,10 @@ def test_intervals_of_rank_correlations_cover(n: int) -> None:
             covered[name] += correlation.low <= truth <= correlation.high
     for name, hits in covered.items():
         assert 0.92 < hits / draws < 0.985, (name, hits / draws)
+
+
+def test_pairs_on_one_line_have_no_interval_of_r() -> None:
+    for slope in (2.0, -0.1):
+        found = effect_agreement([1.0, 2.0, 3.0, 7.0], [slope * x for x in (1.0, 2.0, 3.0, 7.0)])
+        assert abs(found.pearson.value) == pytest.approx(1.0)
+        assert math.isnan(found.pearson.low + found.pearson.high)
