@@ -20,8 +20,10 @@ from rankstats.cli.ab_summary import (
     write_summary,
 )
 from rankstats.cli.agree_online import add_offline_arguments, beside_offline
+from rankstats.cli.engine_options import add_room_arguments
 from rankstats.cli.options import default_folder, require, split_list
 from rankstats.errors import PlanError, did_you_mean
+from rankstats.tables.engines.choice import EngineChoice
 
 if TYPE_CHECKING:
     from rankstats.experiment import ExperimentSettings, Metric, Readout
@@ -77,6 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "several of one kind, or ARM=FILE for every arm; or summaries that --summary-out wrote",
     )
     inputs.add_argument("--plan", metavar="FILE", help="plan in TOML; options override it")
+    add_room_arguments(inputs, "what DuckDB takes by itself, four fifths of the memory")
     asked = parser.add_argument_group("what is compared")
     statistics = parser.add_argument_group("statistics")
     add_experiment_arguments(inputs, asked, statistics)
@@ -253,9 +256,10 @@ def run(options: argparse.Namespace, argv: list[str]) -> int:
     files = [path for _, path in settings.rows] + ([settings.assignments] if settings.assignments else [])
     check_files([path for _, path in settings.rows])
     request = summary_request(options, settings)
+    room = EngineChoice(memory_limit=options.memory_limit, temp_folder=options.temp_dir)
     if options.summary_only and request is not None:
-        return summarise_alone(options, settings, request, files)
-    evidence = read_experiment(settings, summarise=request)
+        return summarise_alone(options, settings, request, files, room)
+    evidence = read_experiment(settings, summarise=request, room=room)
     folder = options.out or default_folder(evidence.arms[0], evidence.arms[1:])
     earlier = earlier_looks(Path(folder) / "report.json", [source.sha256 or "" for source in evidence.sources])
     readout = read_out_evidence(evidence, settings, argv=argv, earlier=earlier)

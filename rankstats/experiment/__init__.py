@@ -1,6 +1,7 @@
 """Experiments (A/B): rows, events or aggregates of units in arms to a readout with checks, effects and verdicts."""
 
 from rankstats.experiment.aggregates import aggregates_text
+from rankstats.experiment.lazy_units import explain_experiment
 from rankstats.experiment.metrics import Metric, metric_from_text, parse_expression, with_roles
 from rankstats.experiment.offline_online import Launch, agree_offline_online, offline_to_dict
 from rankstats.experiment.reading import read_experiment
@@ -22,6 +23,7 @@ __all__ = [
     "SummaryRequest",
     "aggregates_text",
     "agree_offline_online",
+    "explain_experiment",
     "holds_summaries",
     "is_summary",
     "merge_summaries",

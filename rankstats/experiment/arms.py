@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from rankstats.errors import InputError, PlanError, did_you_mean
 from rankstats.experiment.settings import ExperimentSettings
 
+MOST_ARMS = 100
 _CONTROLS = ("control", "baseline", "off", "a")
 
 
@@ -25,7 +26,7 @@ def order_arms(found: Iterable[str], settings: ExperimentSettings, place: str) -
     Raises
     ------
     InputError
-        If there are fewer than two arms.
+        If there are fewer than two arms, or more than 100, or a name cannot be printed.
     PlanError
         If the control is not among them.
     """
@@ -34,6 +35,14 @@ def order_arms(found: Iterable[str], settings: ExperimentSettings, place: str) -
     if len(everyone) < 2:
         held = f"only the arm {everyone[0]!r}" if everyone else "no arm"
         raise InputError(f"there is {held}; an experiment has two arms or more (--arm names their column)", place)
+    if len(everyone) > MOST_ARMS:
+        raise InputError(
+            f"there are {len(everyone):,} arms ({', '.join(map(repr, everyone[:3]))} …); up to {MOST_ARMS} are read. "
+            "Is this the column of the arm? Name it with --arm",
+            place,
+        )
+    if odd := [arm for arm in everyone if not arm.isprintable()]:
+        raise InputError(f"the arm {odd[0]!r} holds characters that cannot be printed; rename it", place)
     control, note = settings.control, ""
     if control is None:
         usual = [arm for arm in everyone if arm.casefold() in _CONTROLS]

@@ -23,9 +23,12 @@ Sums = NDArray[np.object_]
 
 _EXACT = float(1 << 53)
 _NARROW, _WIDE = 61, 121
+_LARGEST_EXPONENT = 1023
 _ROUNDING = Fraction(1, 1 << 53)
 _WANTED = Fraction(1, 10**11)
 """Fraction of a sum of squares that scaling may change before wider numbers are used."""
+_TOLERATED = Fraction(1, 10**8)
+"""Fraction of a sum of squares that rounding of the squares may change: that of means 5,000 times their spread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,9 @@ class Variable:
     @property
     def shift(self) -> float:
         """What is taken off before squaring: numbers that differ little from each other would lose digits."""
-        near = self.high - self.low < max(abs(self.low), abs(self.high)) / 2
-        return self.low if near and not self.whole else 0.0
+        largest = max(abs(self.low), abs(self.high))
+        near = self.high - self.low < largest / 2
+        return self.low if near and not (self.whole and largest**2 <= _EXACT) else 0.0
 
     @property
     def is_indicator(self) -> bool:
@@ -67,6 +71,11 @@ class Variable:
     def bound(self) -> float:
         """Largest size of the number less the shift."""
         return max(abs(self.low - self.shift), abs(self.high - self.shift))
+
+    @property
+    def has_exact_squares(self) -> bool:
+        """Whether squares need no rounding."""
+        return not self.bound or (self.whole and self.bound**2 <= _EXACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +143,25 @@ class VariableSums:
         total, squares = self.first.sum(), self.second.sum()
         return bool(total * _power(self.exponents[1]) == squares * _power(self.exponents[0]))
 
-    def precise(self, *, strict: bool) -> bool:
-        """Whether scaling has changed no sum of squares by more than 1e-11 of it; `strict` doubts those of 0, too."""
-        k = len(self.variables)
-        squares = [(place, i) for place, (i, j) in enumerate(_pairs(k)) if i == j and self.exponents[k + place]]
-        for group in np.flatnonzero(self.n > 1).tolist():
-            for place, v in squares:
-                spread = self._spread(group, place, v, v)
-                changed = int(self.n[group]) / _power(self.exponents[k + place])
-                if changed > _WANTED * spread and (strict or not self._still(group, place, v)):
-                    return False
-        return True
+    def precise(self) -> bool:
+        """Whether scaling has changed no group's sum of squares by more than 1e-11 of it."""
+        groups = np.flatnonzero(self.n > 1).tolist()
+        return all(
+            self._scaling(group, v) <= _WANTED * self._spread(group, self._square(v), v, v)
+            for group in groups
+            for v in range(len(self.variables))
+        )
+
+    def doubtful(self) -> list[int]:
+        """Return the variables of one group that have no spread, or one that scaling or rounding may have made."""
+        if self.n[0] < 2:
+            return []
+        found = []
+        for v in range(len(self.variables)):
+            spread = self._spread(0, self._square(v), v, v)
+            if self._scaling(0, v) > _WANTED * spread or self._rounding(0, v) > _TOLERATED * spread:
+                found.append(v)
+        return found
 
     def moments(self) -> UnitMoments:
         """Return the moments, a column a group."""
@@ -173,20 +190,35 @@ class VariableSums:
         ]
         if n == 1:
             return mean, spread
-        pairs = _pairs(k)
-        for place, (i, j) in enumerate(pairs):
+        for place, (i, j) in enumerate(_pairs(k)):
             spread[i, j] = spread[j, i] = float(self._spread(group, place, i, j) / (n - 1))
         for v in range(k):
-            if self._still(group, pairs.index((v, v)), v):
+            if self._still(group, v):
                 spread[v, :] = spread[:, v] = 0.0
         return mean, spread
 
-    def _still(self, group: int, place: int, v: int) -> bool:
-        """Whether what is left of a sum of squares is no more than what rounding of the squares can leave."""
-        exponent = self.exponents[len(self.variables) + place]
-        squares = Fraction(self.second[group, place]) / _power(exponent)
-        noise = 0 if self.variables[v].whole else 4 * _ROUNDING * squares + int(self.n[group]) / _power(exponent)
-        return self._spread(group, place, v, v) <= noise
+    def _square(self, v: int) -> int:
+        """Return the place of a variable's squares among the products."""
+        return _pairs(len(self.variables)).index((v, v))
+
+    def _scaling(self, group: int, v: int) -> Fraction:
+        """Return by how much scaling may have changed a sum of squares less the mean."""
+        variable, exponent = self.variables[v], self.exponents[len(self.variables) + self._square(v)]
+        if not variable.bound or (variable.whole and exponent >= 0):
+            return Fraction(0)
+        return 3 * int(self.n[group]) / _power(exponent)
+
+    def _rounding(self, group: int, v: int) -> Fraction:
+        """Return by how much rounding of the squares may have changed their sum."""
+        if self.variables[v].has_exact_squares:
+            return Fraction(0)
+        place = self._square(v)
+        return 4 * _ROUNDING * Fraction(self.second[group, place]) / _power(self.exponents[len(self.variables) + place])
+
+    def _still(self, group: int, v: int) -> bool:
+        """Whether what is left of a sum of squares is no more than what scaling and rounding can leave."""
+        left = self._spread(group, self._square(v), v, v)
+        return left <= self._scaling(group, v) + self._rounding(group, v)
 
 
 def _pairs(k: int) -> list[tuple[int, int]]:
@@ -212,22 +244,28 @@ class Request:
     outcomes: int
     complete: bool = False
 
+    @property
+    def inside(self) -> list[str]:
+        """SQL of the shifted variables, NULL where not all outcomes are defined."""
+        first, plain = self.variables[0].sql, len(self.variables) if self.complete else self.outcomes
+        return [
+            variable.shifted if place < plain else f"CASE WHEN {first} IS NOT NULL THEN {variable.shifted} END"
+            for place, variable in enumerate(self.variables)
+        ]
+
 
 def _added(sql: str, bound: float, *, whole: bool, rows: int, bits: int) -> _Added:
     """Return the sum of an expression: in double precision where that is exact, else of scaled whole numbers."""
     if not bound or (whole and bound * rows < _EXACT):
         return _Added(f"coalesce(sum({sql}), 0)", 0)
-    exponent = bits - math.frexp(bound)[1]
+    exponent = min(bits - math.frexp(bound)[1], _LARGEST_EXPONENT)
     kind = "BIGINT" if bits == _NARROW else "HUGEINT"
     return _Added(f"coalesce(sum(CAST({sql} * {_double(2.0**exponent)} AS {kind})), 0)", exponent)
 
 
 def _sums_of(request: Request, rows: int, bits: int) -> list[_Added]:
     """Return the sums of variables and of their products."""
-    variables, first = request.variables, request.variables[0].sql
-    plain = len(variables) if request.complete else request.outcomes
-    inside = [v.shifted if place < plain else f"CASE WHEN {first} IS NOT NULL THEN {v.shifted} END"
-              for place, v in enumerate(variables)]  # fmt: skip
+    variables, inside = request.variables, request.inside
     sums = [_added(sql, v.bound, whole=v.whole, rows=rows, bits=bits) for sql, v in zip(inside, variables, strict=True)]
     for i, j in _pairs(len(variables)):
         a, b = variables[i], variables[j]
@@ -287,7 +325,7 @@ def grouped_sums(
     ([3, 3], [[1.5]])
     """
     found = _pass(tables, (source, name), keys, requests, (rows, _NARROW))
-    if all(sums.precise(strict=True) for sums in found.sums):
+    if all(sums.precise() for sums in found.sums):
         return found
     return _pass(tables, (source, name), keys, requests, (rows, _WIDE - rows.bit_length()))
 

@@ -104,6 +104,12 @@ class Metric:
             )
         if self.covariate and self.expression.kind == "quantile":
             raise PlanError(f"metric {self.name!r}: a quantile takes no covariate; leave it out")
+        for column in self.covariate:
+            if column in self.expression.columns:
+                raise PlanError(
+                    f"metric {self.name!r}: its covariate {column!r} is what the metric measures, and takes the effect "
+                    "away with it; name a column from before the experiment"
+                )
         if self.margin is not None and self.margin_relative is not None:
             raise PlanError(f"metric {self.name!r}: give margin or margin_relative, not both")
         for margin in (self.margin, self.margin_relative):

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankstats.errors import InputError, PlanError, RankstatsError
+from rankstats.errors import InputError, PlanError
 from rankstats.experiment.aggregates import evidence_of_aggregates, is_aggregates
 from rankstats.experiment.arms import designed_shares, order_arms
-from rankstats.experiment.evidence import Cell, Dominant, Evidence, MetricEvidence
-from rankstats.experiment.metrics import ALL_ROWS, Metric
+from rankstats.experiment.evidence import Cell, Evidence
+from rankstats.experiment.lazy_units import lazy_units
 from rankstats.experiment.segments import Attribute, attribute_codes, attribute_of
 from rankstats.experiment.settings import ExperimentSettings
-from rankstats.experiment.skewness import third_moments
 from rankstats.experiment.summarising import (
     MetricValues,
     SummaryRequest,
@@ -24,24 +23,18 @@ from rankstats.experiment.summarising import (
     refuse_what_cannot_merge,
     summarise_units,
 )
-from rankstats.experiment.summary import ExperimentSummary
+from rankstats.experiment.summary import ExperimentSummary, merge_summaries
 from rankstats.experiment.summary_evidence import evidence_of_files, holds_summaries, with_replicates
-from rankstats.experiment.sums_reading import DOMINATES, LEAST_UNITS, SumsReader
-from rankstats.experiment.unit_days import QUARTER_HOUR, day_names
+from rankstats.experiment.sums_reading import SumsReader
+from rankstats.experiment.unit_batches import EVERY_UNIT, Batch, unit_batches
+from rankstats.experiment.unit_metrics import UnitMetrics, Units
 from rankstats.experiment.unit_query import UnitQuery
+from rankstats.experiment.unit_sums import UnitSumsReader
 from rankstats.inputs.row_tables import RowTable, RowTables, identifier, literal, time_of
 from rankstats.stats import (
-    ArmQuantiles,
-    DailyMoments,
-    UnitMoments,
-    WinsorisingCap,
-    arm_quantiles,
-    covariate_with_missing,
-    daily_moments,
-    stack_moments,
     unit_moments,
-    winsorising_cap,
 )
+from rankstats.tables.engines.choice import EngineChoice
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -53,6 +46,7 @@ def read_experiment(
     rows: Any = None,
     assignments: Any = None,
     summarise: SummaryRequest | None = None,
+    room: EngineChoice | None = None,
 ) -> Evidence:
     """Read what the settings name, or rows handed in; summaries are recognised by their content.
 
@@ -66,6 +60,8 @@ def read_experiment(
         All units instead of the file of the settings.
     summarise : SummaryRequest, optional
         Keep the sums that can be merged with those of other units, as `Evidence.summary`.
+    room : EngineChoice, optional
+        Memory that is not to be exceeded, and the folder for what does not fit.
 
     Returns
     -------
@@ -80,7 +76,10 @@ def read_experiment(
     """
     if rows is None and holds_summaries(settings):
         return evidence_of_files(settings)
-    with RowTables() as tables:
+    with RowTables(room) as tables:
+        lazy = lazy_units(tables, settings, rows, assignments)
+        if lazy is not None:
+            return _Reader(lazy, summarise).evidence()
         given, settings = _opened(tables, settings, rows)
         kinds = {is_aggregates(table) for table in given}
         if kinds == {True} and summarise is None:
@@ -90,9 +89,18 @@ def read_experiment(
         return _reader(tables, given, settings, assignments, summarise).evidence()
 
 
-def read_units(settings: ExperimentSettings, rows: Any, assignments: Any, request: SummaryRequest) -> ExperimentSummary:
+def read_units(
+    settings: ExperimentSettings,
+    rows: Any,
+    assignments: Any,
+    request: SummaryRequest,
+    room: EngineChoice | None = None,
+) -> ExperimentSummary:
     """Return the sums of rows, without comparing arms; parameters as in `summarise_experiment`."""
-    with RowTables() as tables:
+    with RowTables(room) as tables:
+        lazy = lazy_units(tables, settings, rows, assignments)
+        if lazy is not None:
+            return _Reader(lazy, request).summary()
         given, settings = _opened(tables, settings, rows)
         return _reader(tables, given, settings, assignments, request).summary()
 
@@ -127,32 +135,6 @@ def _opened(tables: RowTables, settings: ExperimentSettings, rows: Any) -> tuple
     return [tables.open(rows, "rows")], replace(settings, rows=())
 
 
-@dataclass(slots=True)
-class _Units:
-    """Units in memory: places of their arms and in the table, columns, members of the cells, covariates."""
-
-    arms: tuple[str, ...]
-    arm: Codes
-    place: Codes
-    columns: dict[str, NDArray[Any]]
-    members: list[NDArray[np.bool_]] = field(default_factory=list)
-    covariates: dict[str, Floats] = field(default_factory=dict)
-
-    @property
-    def position(self) -> Codes:
-        """Where the unit of each place in the table stands here."""
-        position = np.full(int(self.place.max()) + 1, -1, dtype=np.int64)
-        position[self.place] = np.arange(len(self.place))
-        return position
-
-    def counts(self, of: NDArray[np.bool_]) -> tuple[int, ...]:
-        """Return how many of some units each arm has."""
-        return tuple(np.bincount(self.arm[of], minlength=len(self.arms)).tolist())
-
-    def of(self, name: str) -> Floats:
-        return np.asarray(self.columns[name], dtype=np.float64)
-
-
 class _Reader:
     """The steps from rows to evidence."""
 
@@ -161,6 +143,7 @@ class _Reader:
         self.request = request
         self.settings = query.settings
         self.tables = query.tables
+        self.metrics = UnitMetrics(query, all_days=request is not None)
         trigger = self.settings.trigger
         triggered = () if trigger is None else (Attribute(trigger, ((trigger, 0),)),)
         self.attributes = (*triggered, *(attribute_of(text) for text in self.settings.segments))
@@ -179,32 +162,56 @@ class _Reader:
         self._refuse_late((*columns, *self.covariates))
         query.wanted = (*columns, *self.covariates)
         query.make_units(columns, self.covariates)
-        return columns, [str(row[0]) for row in self.tables.rows("SELECT DISTINCT arm FROM units", query.name)]
+        return columns, query.count_twice()
 
     def summary(self) -> ExperimentSummary:
         """Return the sums of the units alone."""
         columns, found = self._prepare()
+        return self._summary(columns, found)
+
+    def _summary(self, columns: tuple[str, ...], found: Sequence[str]) -> ExperimentSummary:
+        """Return the sums of the units, of some of them at a time."""
+        self.query.collect_units()
         designed = (arm for arm, share in self.settings.shares.items() if share > 0)
-        units = self._units(tuple(sorted({*found, *designed})), columns)
-        units.covariates = {name: self._covariate(units, name) for name in self.covariates}
-        values = [self._values(i, metric, units) for i, metric in enumerate(self.settings.metrics)]
-        return self._summed(units, values, tuple(self.query.notes))
+        arms, noted = tuple(sorted({*found, *designed})), tuple(self.query.notes)
+        caps = {m.name: self.metrics.cap_of_all(i, m, arms) for i, m in enumerate(self.settings.metrics) if m.winsorise}
+        summary: ExperimentSummary | None = None
+        for batch in unit_batches(self.query, self.attributes):
+            units = self._units(arms, columns, batch)
+            units.covariates = {name: self._covariate(units, name) for name in self.covariates}
+            values = [self.metrics.values(i, metric, units, caps) for i, metric in enumerate(self.settings.metrics)]
+            part = self._summed(units, values, noted)
+            summary = part if summary is None else merge_summaries([summary, part])
+        assert summary is not None  # there is a first batch
+        return summary
 
     def evidence(self) -> Evidence:
-        query = self.query
         if (sums := self._by_sums()) is not None:
             return sums
         columns, found = self._prepare()
+        summary = None if self.request is None else self._summary(columns, found)
+        evidence = self._by_unit_sums(columns) or self._by_units(columns, found)
+        if summary is None:
+            return evidence
+        metrics = with_replicates(evidence.metrics, summary, evidence.arms, evidence.cells)
+        return replace(evidence, metrics=metrics, summary=summary)
+
+    def _by_unit_sums(self, columns: tuple[str, ...]) -> Evidence | None:
+        """Return the evidence where sums of the units are all that is needed."""
+        reader = UnitSumsReader(self.query, self.attributes, self.covariates)
+        found = reader.evidence() if reader.suits() else None
+        return None if found is None else replace(found, counts={**found.counts, **self._repeats(columns)})
+
+    def _by_units(self, columns: tuple[str, ...], found: Sequence[str]) -> Evidence:
+        """Return the evidence of units in memory."""
+        query = self.query
+        query.collect_units()
         arms, note = order_arms(found, self.settings, query.name)
         units = self._units(arms, columns)
-        noted = tuple(query.notes)
         cells = self._cells(units)
         units.covariates = {name: self._covariate(units, name) for name in self.covariates}
-        values = [self._values(i, metric, units) for i, metric in enumerate(self.settings.metrics)]
-        metrics = tuple(self._metric(of_metric, units) for of_metric in values)
-        summary = None if self.request is None else self._summed(units, values, noted)
-        if summary is not None:
-            metrics = with_replicates(metrics, summary, arms, cells)
+        values = [self.metrics.values(i, metric, units) for i, metric in enumerate(self.settings.metrics)]
+        metrics = tuple(self.metrics.evidence(of_metric, units) for of_metric in values)
         sources = [table.source for table in query.given]
         return Evidence(
             arms=arms,
@@ -222,12 +229,11 @@ class _Reader:
             rows=query.rows,
             counts={**query.counts, **self._repeats(columns)},
             notes=(*([note] if note else []), *query.notes),
-            summary=summary,
         )
 
     def _by_sums(self) -> Evidence | None:
         """Return the evidence where rows are units and sums are all that is needed."""
-        if self.request is not None:
+        if self.request is not None or self.query.in_engine:
             return None
         self.query.find_columns()
         columns = tuple(dict.fromkeys(c for attribute in self.attributes for c in attribute.columns))
@@ -240,11 +246,13 @@ class _Reader:
             return None
         return replace(found, counts={**found.counts, **self._repeats(columns)})
 
-    def _summed(self, units: _Units, values: Sequence[MetricValues], notes: tuple[str, ...]) -> ExperimentSummary:
+    def _summed(self, units: Units, values: Sequence[MetricValues], notes: tuple[str, ...]) -> ExperimentSummary:
         query = self.query
-        names = self.query.fetch("SELECT rowid AS place, u, twice FROM units ORDER BY rowid")
+        names = self.query.fetch(f"SELECT rowid AS place, u FROM units WHERE {units.batch.condition} ORDER BY rowid")
         name_of = dict(zip(np.asarray(names["place"]).tolist(), np.asarray(names["u"]).tolist(), strict=True))
+        first = units.batch.first
         sources = [table.source for table in query.given]
+        sources += [] if query.assigned is None else [query.assigned.source]
         table = UnitTable(
             arms=units.arms,
             arm=units.arm,
@@ -254,10 +262,11 @@ class _Reader:
             covariates=units.covariates,
             metrics=values,
             attributes=self.attributes,
-            counts={**query.counts, **self._repeats(())},
-            notes=notes,
-            sources=(*sources, *([] if query.assigned is None else [query.assigned.source])),
-            rows=query.rows,
+            # what is of all units stands with the first of them
+            counts={**query.counts, **self._repeats(())} if first else {},
+            notes=notes if first else (),
+            sources=sources if first else (),
+            rows=query.rows if first else 0,
         )
         return summarise_units(table, self.settings, self.request or SummaryRequest(), query.unit)
 
@@ -268,6 +277,7 @@ class _Reader:
         for column in columns:
             if assigned is None or column not in assigned.columns:
                 what = "covariate" if column in self.covariates else "segment"
+                what = "trigger" if column == self.settings.trigger else what
                 table = self.query.given[0]
                 RowTable(table.name, "", self.query.columns, table.source).column(column, what)
 
@@ -311,22 +321,17 @@ class _Reader:
 
     # ── units, segments ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _units(self, arms: tuple[str, ...], columns: Sequence[str]) -> _Units:
+    def _units(self, arms: tuple[str, ...], columns: Sequence[str], batch: Batch = EVERY_UNIT) -> Units:
         coded = " ".join(f"WHEN arm = {literal(arm)} THEN {place}" for place, arm in enumerate(arms))
         sums = [f"m{i}_{j}" for i, m in enumerate(self.settings.metrics) for j in range(len(m.expression.columns))]
         kept = [f"{identifier('f ' + c)} AS {identifier(c)}" for c in dict.fromkeys((*columns, *self.covariates))]
         cells = [f"CASE {coded} END AS __arm", "rowid AS __place", *sums, *kept]
-        sql = f"SELECT {', '.join(cells)} FROM units WHERE NOT twice"
-        self.query.counts["twice"] = int(
-            self.tables.rows("SELECT count(*) FROM units WHERE twice", self.query.name)[0][0]
-        )
+        sql = f"SELECT {', '.join(cells)} FROM units WHERE NOT twice AND {batch.condition}"
         columns_found = self.query.fetch(sql)
         arm, place = (np.asarray(columns_found.pop(name), dtype=np.int64) for name in ("__arm", "__place"))
-        if not len(arm):
-            raise InputError("every unit is in two arms; is the unit the right column?", self.query.name)
-        return _Units(arms, arm, place, columns_found)
+        return Units(arms, arm, place, columns_found, batch=batch)
 
-    def _cells(self, units: _Units) -> tuple[Cell, ...]:
+    def _cells(self, units: Units) -> tuple[Cell, ...]:
         """Return all units and the segments, and keep who is in them."""
         units.members.append(np.ones(len(units.arm), dtype=bool))
         cells = [Cell("", "", units.counts(units.members[0]))]
@@ -340,7 +345,7 @@ class _Reader:
                 cells.append(Cell(attribute.name, value, units.counts(codes == code)))
         return tuple(cells)
 
-    def _covariate(self, units: _Units, name: str) -> Floats:
+    def _covariate(self, units: Units, name: str) -> Floats:
         """Return a covariate as numbers; NaN where a unit has none."""
         texts = units.columns[name]
         truth = {"true": 1.0, "false": 0.0}
@@ -357,150 +362,3 @@ class _Reader:
         if not np.all(np.isnan(values) | np.isfinite(values)):
             raise InputError(f"covariate {name!r} is infinite for a unit; a finite number is expected", self.query.name)
         return values
-
-    # ── metrics ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _values(self, place: int, metric: Metric, units: _Units) -> MetricValues:
-        raw = [units.of(f"m{place}_{j}") for j in range(len(metric.expression.columns))]
-        empty = sum(self.query.empty.get(c, 0) for c in set(metric.expression.columns))
-        kept, cap = list(raw), None
-        if metric.winsorise is not None and not np.isnan(raw[0]).all():
-            cap = self._cap(metric, raw[0], units)
-            kept[0] = cap.apply(raw[0])
-        days = self._by_day(metric, units) if self.request is not None or metric.role == "primary" else ()
-        return MetricValues(metric, raw, kept, cap, empty, days)
-
-    def _metric(self, of_metric: MetricValues, units: _Units) -> MetricEvidence:
-        metric, variables, cap, empty = of_metric.metric, of_metric.kept, of_metric.cap, of_metric.empty_cells
-        if metric.expression.kind == "quantile":
-            absent = units.counts(np.nan_to_num(variables[0]) == 0)
-            quantiles = self._quantiles(metric, units)
-            return MetricEvidence(metric, (), quantiles=quantiles, absent=absent, empty_cells=empty)
-        undefined = np.any(np.isnan(np.stack(variables)), axis=0)
-        uncapped: tuple[UnitMoments, ...] = ()
-        extra = [v for name in metric.covariate for v in _with_missing(units.covariates[name])]
-        if metric.winsorise is not None:
-            uncapped = _moments([*of_metric.raw, *extra], units, units.members[:1])
-        values = variables[0][~undefined]
-        binary = len(variables) == 1 and len(values) > 0 and bool(np.all((values == 0) | (values == 1)))
-        return MetricEvidence(
-            metric,
-            _moments([*variables, *extra], units, units.members),
-            binary=binary,
-            uncapped=uncapped,
-            cap=cap,
-            dominant=None if binary else self._dominant(variables, units),
-            thirds=()
-            if binary
-            else third_moments(
-                [[v[~undefined & (units.arm == arm)] for v in variables] for arm in range(len(units.arms))]
-            ),
-            absent=units.counts(undefined),
-            empty_cells=empty,
-            daily=_daily(of_metric, units) if metric.role == "primary" else (),
-        )
-
-    def _cap(self, metric: Metric, values: Floats, units: _Units) -> WinsorisingCap:
-        try:
-            return winsorising_cap([values[units.arm == a] for a in range(len(units.arms))], metric.winsorise or 0.999)
-        except RankstatsError as error:
-            raise PlanError(f"metric {metric.name!r}: {error}") from None
-
-    def _dominant(self, variables: Sequence[Floats], units: _Units) -> Dominant | None:
-        """Return the unit with the largest share of its arm's sum of squares, where it is large."""
-        best: Dominant | None = None
-        for arm in range(len(units.arms)):
-            inside = np.flatnonzero((units.arm == arm) & ~np.any(np.isnan(np.stack(variables)), axis=0))
-            if len(inside) < LEAST_UNITS:
-                continue
-            # in the order of their values, sums do not depend on that of the units
-            inside = inside[np.lexsort([v[inside] for v in variables])]
-            parts = [v[inside] for v in variables]
-            centred = parts[0] - parts[0].mean()
-            if len(parts) == 2:
-                total = parts[1].sum()
-                centred = parts[0] - (parts[0].sum() / total if total else 0.0) * parts[1]
-            squares = centred**2
-            whole = float(squares.sum())
-            largest = int(np.argmax(squares))
-            share = float(squares[largest]) / whole if whole > 0 else 0.0
-            if share > DOMINATES and (best is None or share > best.share):
-                alike = ", ".join(map(str, units.place[inside[squares == squares[largest]]].tolist()))
-                name = self.tables.rows(f"SELECT min(u) FROM units WHERE rowid IN ({alike})", self.query.name)[0][0]
-                without = unit_moments(*(np.delete(part, largest) for part in parts))
-                best = Dominant(str(name), arm, float(parts[0][largest]), share, without)
-        return best
-
-    def _quantiles(self, metric: Metric, units: _Units) -> tuple[tuple[ArmQuantiles | None, ...], ...]:
-        column = identifier("x " + metric.expression.columns[0])
-        sql = (
-            f"SELECT u.rowid AS place, CAST({column} AS DOUBLE) AS value FROM clean c JOIN units u ON c.u = u.u "
-            f"WHERE NOT u.twice AND {column} IS NOT NULL"
-        )
-        rows = self.query.fetch(sql)
-        of_row = units.position[np.asarray(rows["place"], dtype=np.int64)]
-        values = np.asarray(rows["value"], dtype=np.float64)
-        return tuple(
-            tuple(
-                _quantile(values[kept], of_row[kept], metric.expression.level or 0.5)
-                for inside in units.members
-                for kept in [(units.arm[of_row] == arm) & inside[of_row]]
-            )
-            for arm in range(len(units.arms))
-        )
-
-    # ── days ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _by_day(self, metric: Metric, units: _Units) -> tuple[NDArray[Any], ...]:
-        """Return place of the unit, day and sums, of means and ratios whose rows have a time."""
-        if self.settings.time is None or metric.expression.kind not in ("mean", "ratio") or metric.winsorise:
-            return ()
-        columns = metric.expression.columns
-        known = " AND ".join(f"{identifier('x ' + c)} IS NOT NULL" for c in columns if c != ALL_ROWS)
-        sums = [f"CAST({_day_sum(c)} AS DOUBLE) AS s{j}" for j, c in enumerate(columns)]
-        bucket = f"CAST(floor(epoch(c.t) / {QUARTER_HOUR}) AS BIGINT)"
-        sql = (
-            f"SELECT u.rowid AS unit, {bucket} AS bucket, {', '.join(sums)} FROM clean c "
-            f"JOIN units u ON c.u = u.u WHERE NOT u.twice AND {known} GROUP BY u.rowid, {bucket} ORDER BY 1, 2"
-        )
-        rows = self.query.fetch(sql)
-        if not len(rows["unit"]):
-            return ()
-        days = day_names(np.asarray(rows["bucket"], dtype=np.int64), self.settings.timezone)
-        places = units.position[np.asarray(rows["unit"], dtype=np.int64)]
-        return (places, days, *(np.asarray(rows[f"s{j}"], dtype=np.float64) for j in range(len(columns))))
-
-
-def _daily(of_metric: MetricValues, units: _Units) -> tuple[DailyMoments, ...]:
-    """Return an arm's units by day, where there are at least two days."""
-    if not of_metric.days:
-        return ()
-    unit, days, *sums = of_metric.days
-    everyday = np.unique(days)
-    if len(everyday) < 2:
-        return ()
-    inside = [units.arm[unit] == arm for arm in range(len(units.arms))]
-    return tuple(
-        daily_moments(unit[rows], days[rows], *(column[rows] for column in sums), all_days=everyday) for rows in inside
-    )
-
-
-def _day_sum(column: str) -> str:
-    name = identifier("x " + column)
-    return "count(*)" if column == ALL_ROWS else f"sum({name} ORDER BY {name})"
-
-
-def _with_missing(values: Floats) -> tuple[Floats, ...]:
-    return covariate_with_missing(values) if np.isnan(values).any() else (values,)
-
-
-def _moments(variables: list[Floats], units: _Units, members: list[NDArray[np.bool_]]) -> tuple[UnitMoments, ...]:
-    """Return the moments of each arm, a column a cell."""
-    return tuple(
-        stack_moments([unit_moments(*(v[inside & (units.arm == a)] for v in variables)) for inside in members])
-        for a in range(len(units.arms))
-    )
-
-
-def _quantile(values: Floats, units: Codes, level: float) -> ArmQuantiles | None:
-    return arm_quantiles(values, units, levels=level) if len(values) else None

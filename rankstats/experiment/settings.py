@@ -8,6 +8,7 @@ from typing import Any
 
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.experiment.metrics import Metric, metric_from_mapping, with_roles
+from rankstats.experiment.segments import attribute_of
 from rankstats.plan import Plan
 from rankstats.stats import SPENDING
 
@@ -88,6 +89,7 @@ class ExperimentSettings:
         if not 1e-6 <= self.alpha < 0.5:
             raise PlanError(f"alpha = {self.alpha} is not between 1e-06 and 0.5; 0.05 is usual")
         self._check_arms()
+        self._check_segments()
         self._check_looks()
 
     def _check_arms(self) -> None:
@@ -103,11 +105,26 @@ class ExperimentSettings:
             )
         if self.trigger is not None and self.trigger in self.segments:
             raise PlanError(f"{self.trigger!r} is given as trigger and as segment; the trigger makes its own segments")
+        if self.unit is not None and self.unit == self.arm:
+            raise PlanError(
+                f"{self.unit!r} is given as unit and as arm; name the column of what was randomised (--unit)"
+            )
         named = [arm for arm, _ in self.rows]
         if self.arm is not None and any(arm is not None for arm in named):
             raise PlanError("give the arm as ARM=FILE or as a column of the rows (--arm), not both")
         if None in named and any(arm is not None for arm in named):
             raise PlanError("some files are named ARM=FILE and some are not; name all, or none")
+
+    def _check_segments(self) -> None:
+        """Refuse segments by what a metric measures: the treatment changes who is in them."""
+        for segment in self.segments:
+            for column in attribute_of(segment).columns:
+                measured = [metric.name for metric in self.metrics if column in metric.expression.columns]
+                if measured:
+                    raise PlanError(
+                        f"segment {segment!r}: {column!r} is what the metric {measured[0]!r} measures: the treatment "
+                        "may change who is in it; name a column from before the experiment"
+                    )
 
     def _check_looks(self) -> None:
         if list(self.looks) != sorted(set(self.looks)) or any(not 0 < look <= 1 for look in self.looks):

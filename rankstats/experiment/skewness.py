@@ -65,7 +65,7 @@ def skewness_of_difference(pair: ArmPair, thirds: Sequence[float]) -> float:
     sizes = np.array([pair.control_n[0], pair.treatment_n[0]], dtype=np.float64)
     spreads = sizes * np.array([pair.control_variance[0], pair.treatment_variance[0]])
     spread, third = (float(np.average(part, weights=sizes)) for part in (spreads, np.asarray(thirds)))
-    if not spread > 0 or np.isnan(third):
+    if not spread**1.5 > 0 or np.isnan(third):
         return 0.0
     control, treatment = 1 / sizes
     return float(third / spread**1.5 * (treatment**2 - control**2) / (treatment + control) ** 1.5)

@@ -7,7 +7,8 @@ that stand for numbers, rows to be added up) is read by `read_experiment` anothe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +25,21 @@ from rankstats.stats import stack_moments
 from rankstats.stats.arm_pairs import linearised
 
 WHOLE_TYPES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-_NUMBER_TYPES = (*WHOLE_TYPES, "FLOAT", "DOUBLE")
+NUMBER_TYPES = (*WHOLE_TYPES, "FLOAT", "DOUBLE")
 DOMINATES = 0.1
 """Share of an arm's sum of squares from which one unit is named."""
 LEAST_UNITS = 50
 _LARGEST = 1e100
+_LARGEST_OF_CUBES = 1e50
 _MOST_FLAGS = 1 << 28
 _FIRST_ROWS = 100_000
 _MOST_GROUPS = 4_000
 
 Mask = NDArray[np.bool_]
+
+
+class _NotBySumsError(Exception):
+    """Values are too different in size for sums to keep them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class _Pass:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Members:
+class Members:
     """Some groups of a pass: the units of an arm in a cell."""
 
     held: _Pass
@@ -66,14 +72,19 @@ class _Members:
 
     @property
     def units(self) -> int:
+        """Number of the units."""
         return int(self.held.found.units[self.groups].sum())
 
     def sums(self, request: int) -> VariableSums:
+        """Return the sums of a request over all of the groups."""
         return self.held.found.sums[request].of(self.groups)
 
 
 class SumsReader:
     """The steps from rows that are units to evidence; `suits` says whether it can be had this way."""
+
+    source = "all_rows"
+    """SQL of the units, one row a unit."""
 
     def __init__(self, query: UnitQuery, attributes: Sequence[Attribute], covariates: Sequence[str]) -> None:
         self.query, self.tables, self.settings = query, query.tables, query.settings
@@ -93,14 +104,14 @@ class SumsReader:
         if any(quantiles for attribute in self.attributes for _, quantiles in attribute.parts):
             return False
         numbers = dict.fromkeys((*query.numbers, *self.covariates))
-        if not all(query.columns.get(column) in _NUMBER_TYPES for column in numbers):
+        if not all(query.columns.get(column) in NUMBER_TYPES for column in numbers):
             return False
         return self._finds_facts(tuple(numbers)) and self._has_units_as_rows()
 
     def _finds_facts(self, columns: Sequence[str]) -> bool:
         """Take bounds and counts, which Parquet files state; False where a cell is no finite number."""
         asked = ["count(*)", *(f"{f}({identifier(c)})" for c in columns for f in ("count", "min", "max"))]
-        row = self.tables.rows(f"SELECT {', '.join(asked)} FROM all_rows", self.query.name)[0]
+        row = self.tables.rows(f"SELECT {', '.join(asked)} FROM {self.source}", self.query.name)[0]
         self.rows = int(row[0])
         for place, column in enumerate(columns):
             count, low, high = row[1 + 3 * place : 4 + 3 * place]
@@ -114,22 +125,26 @@ class SumsReader:
         if unit is None:
             return True
         source, name = text_of(unit), self.query.name
-        first = f"SELECT count(u), count(DISTINCT u) FROM (SELECT {source} AS u FROM all_rows LIMIT {_FIRST_ROWS})"
+        first = f"SELECT count(u), count(DISTINCT u) FROM (SELECT {source} AS u FROM {self.source} LIMIT {_FIRST_ROWS})"
         known, distinct = self.tables.rows(first, name)[0]
         if known != distinct or known < min(self.rows, _FIRST_ROWS):
             return False
         if self.query.columns[unit] in WHOLE_TYPES:
             column = identifier(unit)
-            low, high = self.tables.rows(f"SELECT min({column}), max({column}) FROM all_rows", name)[0]
+            low, high = self.tables.rows(f"SELECT min({column}), max({column}) FROM {self.source}", name)[0]
             if high - low < _MOST_FLAGS:
                 return self._all_different(column, int(low), int(high))
             source = column
-        known, distinct = self.tables.rows(f"SELECT count({source}), count(DISTINCT {source}) FROM all_rows", name)[0]
+        known, distinct = self.tables.rows(
+            f"SELECT count({source}), count(DISTINCT {source}) FROM {self.source}", name
+        )[0]
         return bool(known == distinct == self.rows)
 
     def _all_different(self, column: str, low: int, high: int) -> bool:
         """Whether a column of whole numbers repeats none: a flag a number, which takes less than sorting."""
-        places = self.query.fetch(f"SELECT {column} - {low} AS place FROM all_rows")["place"]
+        # the difference may leave the range of a narrow type
+        wide = f"CAST({column} AS {'UBIGINT' if low >= 0 else 'BIGINT'})"
+        places = self.query.fetch(f"SELECT {wide} - {low} AS place FROM {self.source}")["place"]
         if len(places) != self.rows or places.dtype.kind not in "iu":
             return False
         seen = np.zeros(high - low + 1, dtype=bool)
@@ -140,17 +155,25 @@ class SumsReader:
 
     def evidence(self) -> Evidence | None:
         """Return the evidence of the units; None where values are too different in size for sums to keep them all."""
+        noted = list(self.query.notes)
+        try:
+            return self._evidence()
+        except _NotBySumsError:
+            self.query.notes[:] = noted
+            return None
+
+    def _evidence(self) -> Evidence:
         query = self.query
         requests = [self._request(metric) for metric in self.settings.metrics]
         requests += [
             Request((self._covariate(name),), 1, complete=not self._may_be_empty(name)) for name in self.covariates
         ]
         passes = [self._pass(columns, requests) for columns in self._passes()]
-        if not all(sums.precise(strict=False) for part in passes for sums in part.found.sums):
-            return None
         found = sorted(set(passes[0].arm.tolist()))
         arms, note = order_arms(found, self.settings, query.name)
         cells, members = self._cells(arms, passes)
+        for place, request in enumerate(requests):
+            self._refuse_doubtful(place, request, members)
         metrics = tuple(
             self._metric(place, metric, arms, members) for place, metric in enumerate(self.settings.metrics)
         )
@@ -218,7 +241,7 @@ class SumsReader:
         return [plain]
 
     def _empty(self, column: str) -> int:
-        sql = f"SELECT count(*) - count({self._number(column)}) FROM all_rows"
+        sql = f"SELECT count(*) - count({self._number(column)}) FROM {self.source}"
         return int(self.tables.rows(sql, self.query.name)[0][0])
 
     # ── groups ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -235,7 +258,7 @@ class SumsReader:
         return [columns] if groups <= _MOST_GROUPS else [attribute.columns for attribute in self.attributes]
 
     def _distinct(self, keys: str, limit: str) -> int:
-        sql = f"SELECT count(*) FROM (SELECT DISTINCT * FROM (SELECT {keys} FROM all_rows {limit}))"
+        sql = f"SELECT count(*) FROM (SELECT DISTINCT * FROM (SELECT {keys} FROM {self.source} {limit}))"
         return int(self.tables.rows(sql, self.query.name)[0][0])
 
     def _arm_key(self) -> str:
@@ -250,7 +273,7 @@ class SumsReader:
 
     def _pass(self, columns: Sequence[str], requests: Sequence[Request]) -> _Pass:
         keys = [self._arm_key(), *(self._key(c) for c in columns)]
-        sums = grouped_sums(self.tables, "all_rows", keys, requests, rows=self.rows, name=self.query.name)
+        sums = grouped_sums(self.tables, self.source, keys, requests, rows=self.rows, name=self.query.name)
         texts = [tuple(None if cell is None else str(cell).strip(" ") or None for cell in key) for key in sums.keys]
         arm = [key[0] for key in texts]
         if None in arm:
@@ -258,9 +281,9 @@ class SumsReader:
         held = {c: np.array([key[1 + place] for key in texts], dtype=object) for place, c in enumerate(columns)}
         return _Pass(np.array(arm, dtype=object), held, sums)
 
-    def _cells(self, arms: tuple[str, ...], passes: Sequence[_Pass]) -> tuple[tuple[Cell, ...], list[list[_Members]]]:
+    def _cells(self, arms: tuple[str, ...], passes: Sequence[_Pass]) -> tuple[tuple[Cell, ...], list[list[Members]]]:
         """Return all units and the segments, and for each the groups of each arm."""
-        members = [[_Members(passes[0], passes[0].of_arm(arm)) for arm in arms]]
+        members = [[Members(passes[0], passes[0].of_arm(arm)) for arm in arms]]
         cells = [Cell("", "", tuple(group.units for group in members[0]))]
         for attribute in self.attributes:
             held = next(part for part in passes if set(attribute.columns) <= set(part.columns))
@@ -269,15 +292,40 @@ class SumsReader:
                 self.query.notes.append(f"All units have one value of {attribute.name}: it makes no segments.")
                 continue
             for code, key in enumerate(keys):
-                groups = [_Members(held, held.of_arm(arm) & (codes == code)) for arm in arms]
+                groups = [Members(held, held.of_arm(arm) & (codes == code)) for arm in arms]
                 members.append(groups)
                 cells.append(Cell(attribute.name, " + ".join(key), tuple(group.units for group in groups)))
         return tuple(cells), members
 
+    def _refuse_doubtful(self, place: int, request: Request, members: Sequence[Sequence[Members]]) -> None:
+        """Raise where units whose sums show no sure spread have more than one value, by a look at the values."""
+        ends: dict[int, list[tuple[Any, ...]]] = {}
+        for group in (group for cell in members for group in cell):
+            doubtful = group.sums(place).doubtful()
+            if not doubtful:
+                continue
+            held = group.held
+            if id(held) not in ends:
+                ends[id(held)] = self._group_ends(request, held)
+            rows = [row for row, inside in zip(ends[id(held)], group.groups.tolist(), strict=True) if inside]
+            for v in doubtful:
+                values = {end for row in rows for end in row[2 * v : 2 * v + 2] if end is not None}
+                if len(values) > 1:
+                    raise _NotBySumsError
+
+    def _group_ends(self, request: Request, held: _Pass) -> list[tuple[Any, ...]]:
+        """Return the smallest and the largest value of every variable, group by group in the order of the pass."""
+        keys = [self._arm_key(), *(self._key(c) for c in held.columns)]
+        asked = ", ".join(f"{end}({sql})" for sql in request.inside for end in ("min", "max"))
+        numbers = ", ".join(str(1 + place) for place in range(len(keys)))
+        sql = f"SELECT {', '.join(keys)}, {asked} FROM {self.source} GROUP BY {numbers}"
+        found = {row[: len(keys)]: row[len(keys) :] for row in self.tables.rows(sql, self.query.name)}
+        return [found[key] for key in held.found.keys]
+
     # ── metrics ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _metric(
-        self, place: int, metric: Metric, arms: tuple[str, ...], members: list[list[_Members]]
+        self, place: int, metric: Metric, arms: tuple[str, ...], members: list[list[Members]]
     ) -> MetricEvidence:
         whole = [group.sums(place) for group in members[0]]
         moments = tuple(
@@ -309,33 +357,39 @@ class SumsReader:
 
     def _largest(self, arms: tuple[str, ...], arm: int, sums: VariableSums) -> Dominant | None:
         """Look for a unit that dominates an arm, but only where the bounds of the values leave room for one."""
-        moments, first = sums.moments(), sums.variables[0]
-        estimate, parts = linearised(moments, ratio=len(sums.variables) == 2)
-        center, top = float(estimate[0]), f"({first.sql})"
-        bound, scale, away = (
-            max(abs(first.low - center), abs(first.high - center)),
-            1.0,
-            f"abs({top} - {center!r}::DOUBLE)",
-        )
-        if len(sums.variables) == 2:
-            bottom = sums.variables[1]
-            scale = abs(float(moments.mean[0, 1]))
-            bound = max(abs(first.low), abs(first.high)) + abs(center) * max(abs(bottom.low), abs(bottom.high))
-            away = f"abs({top} - {center!r}::DOUBLE * ({bottom.sql}))"
-        whole = float(parts.covariance[0, 0, 0]) * (int(moments.n[0]) - 1) * scale**2
+        _, parts = linearised(sums.moments(), ratio=len(sums.variables) == 2)
+        from_center, bound, scale = _from_center(sums)
+        whole = float(parts.covariance[0, 0, 0]) * (int(sums.n[0]) - 1) * scale**2
         if not whole > 0 or bound**2 <= DOMINATES * whole:
             return None
+        away, top = f"abs{from_center}", f"({sums.variables[0].sql})"
         inside = f"{self._arm_sql()} = {literal(arms[arm])} AND {top} IS NOT NULL"
         values = [f"({variable.sql})" for variable in sums.variables]
-        ask = f"SELECT {away} AS away, {', '.join(values)} FROM all_rows WHERE {inside} ORDER BY away DESC, "
+        ask = f"SELECT {away} AS away, {', '.join(values)} FROM {self.source} WHERE {inside} ORDER BY away DESC, "
         row = self.tables.rows(f"{ask}{', '.join(reversed(values))} LIMIT 1", self.query.name)[0]
         share = float(row[0]) ** 2 / whole
         if share <= DOMINATES:
             return None
-        named = "SELECT *, row_number() OVER () AS __row FROM all_rows"
-        alike = f"SELECT min({self.query.unit_sql}) FROM ({named}) WHERE {inside} AND {away} = {row[0]!r}::DOUBLE"
-        name = self.tables.rows(alike, self.query.name)[0][0]
-        return Dominant(str(name), arm, float(row[1]), share, sums.without(row[1:]).moments())
+        alike = (
+            f"SELECT min({self._unit_sql()}), count(*) FROM ({self._named_units()}) "
+            f"WHERE {inside} AND {away} = {row[0]!r}::DOUBLE"
+        )
+        name, times = self.tables.rows(alike, self.query.name)[0]
+        same = " AND ".join(f"{sql} = {value!r}::DOUBLE" for sql, value in zip(values, row[1:], strict=True))
+        without = sums.without(row[1:]) if times > 1 else self._sums_where(f"{inside} AND NOT ({same})", sums.variables)
+        return Dominant(str(name), arm, float(row[1]), share, without.moments())
+
+    def _sums_where(self, condition: str, variables: Sequence[Variable]) -> VariableSums:
+        """Return the sums of some units, in units that fit their own bounds."""
+        source, name = f"(SELECT * FROM {self.source} WHERE {condition})", self.query.name
+        asked = ", ".join(f"{end}({variable.sql})" for variable in variables for end in ("min", "max"))
+        ends = self.tables.rows(f"SELECT {asked} FROM {source}", name)[0]
+        own = [replace(v, low=ends[2 * place], high=ends[2 * place + 1]) for place, v in enumerate(variables)]
+        request = Request(tuple(own), len(own))
+        sums = grouped_sums(self.tables, source, (), [request], rows=self.rows, name=name).sums[0]
+        if any(own[v].low < own[v].high for v in sums.doubtful()):
+            raise _NotBySumsError
+        return sums
 
     def _thirds(self, arms: tuple[str, ...], outcomes: Sequence[VariableSums]) -> tuple[float, ...]:
         """Return third central moments of the arms, where their sizes differ enough for them to matter."""
@@ -343,23 +397,37 @@ class SumsReader:
             return ()
         requests, level = [], []
         for arm, sums in zip(arms, outcomes, strict=True):
-            moments, own = sums.moments(), [f"({variable.sql})" for variable in sums.variables]
-            center = float(moments.mean[0, 0])
-            away, bound = f"({own[0]} - {center!r}::DOUBLE)", max(abs(end - center) for end in _ends(sums.variables[0]))
-            if len(own) == 2:
-                center = float(moments.mean[0, 0] / moments.mean[0, 1])
-                away = f"({own[0]} - {center!r}::DOUBLE * {own[1]})"
-                bound = max(map(abs, _ends(sums.variables[0]))) + abs(center) * max(map(abs, _ends(sums.variables[1])))
+            away, bound, scale = _from_center(sums)
+            if bound > _LARGEST_OF_CUBES:
+                raise _NotBySumsError
             cubes = f"CASE WHEN {self._arm_sql()} = {literal(arm)} THEN {away} * {away} * {away} END"
             requests.append(Request((Variable(cubes, -(bound**3), bound**3),), 1))
-            level.append(float(moments.mean[0, 1]) ** 3 if len(own) == 2 else 1.0)
-        found = grouped_sums(self.tables, "all_rows", (), requests, rows=self.rows, name=self.query.name)
+            level.append(scale**3)
+        found = grouped_sums(self.tables, self.source, (), requests, rows=self.rows, name=self.query.name)
         means = [float(sums.moments().mean[0, 0]) for sums in found.sums]
         return tuple(mean / scale for mean, scale in zip(means, level, strict=True))
+
+    def _named_units(self) -> str:
+        return f"SELECT *, row_number() OVER () AS __row FROM {self.source}"
+
+    def _unit_sql(self) -> str:
+        return self.query.unit_sql
 
     def _arm_sql(self) -> str:
         return "__file_arm" if self.query.arm_of_file else text_of(self.query.arm or "")
 
 
-def _ends(variable: Variable) -> tuple[float, float]:
-    return variable.low, variable.high
+def _from_center(sums: VariableSums) -> tuple[str, float, float]:
+    """Return SQL of how far units are from their mean, or ratio; its bound, and what it is to be divided by."""
+    (top, *bottoms), mean = sums.variables, sums.moments().mean[0].tolist()
+    if not bottoms:
+        away, bound = f"(({top.sql}) - {mean[0]!r}::DOUBLE)", max(abs(top.low - mean[0]), abs(top.high - mean[0]))
+    elif not mean[1]:
+        raise _NotBySumsError
+    else:
+        ratio, bottom = mean[0] / mean[1], bottoms[0]
+        away = f"(({top.sql}) - {ratio!r}::DOUBLE * ({bottom.sql}))"
+        bound = max(abs(top.low), abs(top.high)) + abs(ratio) * max(abs(bottom.low), abs(bottom.high))
+    if not bound <= _LARGEST:
+        raise _NotBySumsError
+    return away, bound, mean[1] if bottoms else 1.0

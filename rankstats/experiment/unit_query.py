@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -26,15 +27,17 @@ from rankstats.inputs.row_tables import (
 
 Floats = NDArray[np.float64]
 
-_UNIT_NAMES = (
+UNIT_NAMES = (
     *("unit", "unit_id", "user", "user_id", "userid", "uid", "visitor", "visitor_id", "session", "session_id"),
     *("customer", "customer_id", "client_id", "account_id", "device_id", "cookie", "cookie_id", "member_id"),
 )
-_ARM_NAMES = ("arm", "variant", "group", "bucket", "treatment", "test_version", "version", "policy", "condition")
+ARM_NAMES = ("arm", "variant", "group", "bucket", "treatment", "test_version", "version", "policy", "condition")
 _ARM_ONLY = ("arm", "variant", "treatment")
 """Names of columns that hold nothing but arms."""
 _NO_ARM = "has no arm; leave the row out, or name its arm"
 _EXACT = float(1 << 53)
+BYTES_KEPT = 64
+"""What one number takes while it waits for those of its unit to be added up in one order."""
 
 
 @dataclass(slots=True)
@@ -122,7 +125,7 @@ class UnitQuery:
         if self.settings.unit is not None:
             self.unit = self._column(self.settings.unit, "unit")
             return
-        usual = [column for column in self.columns if column.casefold() in _UNIT_NAMES]
+        usual = [column for column in self.columns if column.casefold() in UNIT_NAMES]
         if len(usual) == 1:
             self.unit = usual[0]
             self.notes.append(f"The unit is the column {usual[0]}: nobody named one (--unit).")
@@ -140,7 +143,7 @@ class UnitQuery:
         if self.settings.arm is not None:
             self.arm = self._column(self.settings.arm, "arm")
             return
-        usual = [column for column in self.columns if column.casefold() in _ARM_NAMES]
+        usual = [column for column in self.columns if column.casefold() in ARM_NAMES]
         if len(usual) != 1:
             held = f"{' and '.join(usual)} could be it" if usual else f"columns: {', '.join(self.columns)}"
             raise PlanError(f"{self.name}: which column is the arm? Name it with --arm ({held})")
@@ -150,7 +153,7 @@ class UnitQuery:
     def _refuse_mislabelled(self) -> None:
         """Refuse files named ARM=FILE whose own column of the arm says something else."""
         named = {(arm or "").casefold() for arm, _ in self._arms_of_files()}
-        for column in (c for c in self.columns if c.casefold() in _ARM_NAMES):
+        for column in (c for c in self.columns if c.casefold() in ARM_NAMES):
             for (arm, _), table in zip(self._arms_of_files(), self.given, strict=True):
                 sql = f"SELECT DISTINCT {text_of(column)} FROM {table.view} ORDER BY 1 LIMIT 20"
                 held = [str(row[0]) for row in self.tables.rows(sql, table.name) if row[0] is not None]
@@ -256,7 +259,7 @@ class UnitQuery:
         # 'triggered' is the larger of the two texts: a unit is triggered when one of its rows is
         kept = [f"{'max' if c == self.settings.trigger else 'min'}({_fixed(c)}) AS {_fixed(c)}" for c in fixed]
         steady = [c for c in fixed if c != self.settings.trigger]
-        varies = [f"count(DISTINCT {_fixed(c)}) > 1 AS {identifier('v ' + c)}" for c in steady]
+        varies = [f"min({_fixed(c)}) <> max({_fixed(c)}) AS {identifier('v ' + c)}" for c in steady]
         parts = ["min(a) AS arm", "min(a) <> max(a) AS twice", "count(*) AS rows", *kept, *varies, *sums]
         if self.unit is None:
             one = ["a AS arm", "false AS twice", "1 AS rows", *(identifier("f " + c) for c in fixed)]
@@ -264,15 +267,45 @@ class UnitQuery:
                 f"CREATE TEMP TABLE summed AS SELECT u, {', '.join([*one, *self._single()])} FROM clean", self.name
             )
         else:
-            self.tables.run(
-                f"CREATE TEMP TABLE summed AS SELECT u, {', '.join(parts)} FROM clean GROUP BY u", self.name
-            )
+            self._add_up(f"SELECT u, {', '.join(parts)}")
             self._refuse_varying(steady, attributes)
         self._join_assigned()
+
+    def _add_up(self, select: str) -> None:
+        """Make the table ``summed`` in parts of whole units: what one grouping holds does not grow with the rows."""
+        parts = -(-self.rows * self._bytes_a_row // self.tables.memory) or 1
+        if parts == 1:
+            self.tables.run(f"CREATE TEMP TABLE summed AS {select} FROM clean GROUP BY u", self.name)
+            return
+        # each row is written once and read once, whatever the number of parts
+        folder = self.tables.folder / "rows"
+        numbered = f"SELECT *, hash({self._raw_unit}) % {parts} AS part FROM clean"
+        form = "FORMAT parquet, PARTITION_BY (part), COMPRESSION lz4_raw"
+        self.tables.run(f"COPY ({numbered}) TO {literal(str(folder))} ({form})", self.name)
+        for place, part in enumerate(sorted(folder.iterdir())):
+            made = "INSERT INTO summed" if place else "CREATE TEMP TABLE summed AS"
+            source = f"read_parquet({literal(f'{part}/*.parquet')}, hive_partitioning = false)"
+            self.tables.run(f"{made} {select} FROM {source} GROUP BY u", self.name)
+            shutil.rmtree(part)
+
+    @property
+    def _bytes_a_row(self) -> int:
+        """Memory that adding up takes a row: only sums in one order keep their numbers; others can go to the disk."""
+        added = (m.expression.columns for m in self.settings.metrics if m.expression.kind in ("mean", "ratio"))
+        ordered = {column for columns in added for column in columns} - self.exact - {ALL_ROWS}
+        sums = sum(len(metric.expression.columns) for metric in self.settings.metrics)
+        states = 4 + 3 * len(self.wanted) + sums  # the engine may begin them anew for every row
+        return BYTES_KEPT * (1 + len(ordered)) + BYTES_KEPT // 4 * states if ordered else 0
+
+    @property
+    def _raw_unit(self) -> str:
+        """The unit as it stands in the rows, where that is one for one text: numbers are hashed faster than texts."""
+        return "raw_u" if self.columns.get(self.unit or "", "").endswith("INT") else "u"
 
     def _make_clean(self) -> None:
         """Make the view of rows that count: typed cells, rows after exposure, units that were assigned."""
         cells = [f"{self.unit_sql} AS u", f"{self.arm_sql} AS a", f"{self.time_sql} AS t"]
+        cells += [f"{identifier(self.unit)} AS raw_u"] if self._raw_unit == "raw_u" and self.unit else []
         cells += [f"{number_of(c, self.columns[c])} AS {identifier('x ' + c)}" for c in self.numbers]
         for column in self._fixed_columns():
             cells.append(f"{self._fixed_cell(column, self.columns[column])} AS {_fixed(column)}")
@@ -330,9 +363,10 @@ class UnitQuery:
                 sums.append(f"CAST(nullif(count(*) FILTER ({complete}), 0) AS DOUBLE)")
                 continue
             x = identifier("x " + name)
-            # sums of whole numbers are exact; others are added in one order, whatever that of the rows
-            ordered = "" if name in self.exact else f" ORDER BY {x}"
-            sums.append(f"sum({x}{ordered}) FILTER ({complete})")
+            # sums of whole numbers are exact; others are added in one order, whatever that of the rows: that of a
+            # sorted list, which takes half the memory of an ordered sum
+            total = f"sum({x}) FILTER ({complete})"
+            sums.append(total if name in self.exact else f"list_sum(list_sort(list({x}) FILTER ({complete})))")
         return sums
 
     def _single(self) -> list[str]:
@@ -364,7 +398,7 @@ class UnitQuery:
         table = self.assigned
         assert table is not None
         unit = table.column(self.unit or "", "unit")
-        usual = [column for column in table.columns if column.casefold() in _ARM_NAMES]
+        usual = [column for column in table.columns if column.casefold() in ARM_NAMES]
         named = self.settings.arm or (usual[0] if len(usual) == 1 else "arm")
         arm = table.column(named, "arm")
         cells = [
@@ -387,7 +421,7 @@ class UnitQuery:
 
     def _join_assigned(self) -> None:
         if self.assigned is None:
-            self.tables.run("CREATE TEMP TABLE units AS SELECT * FROM summed", self.name)
+            self.tables.run("ALTER TABLE summed RENAME TO units", self.name)
             return
         sums = [f"m{i}_{j}" for i, m in enumerate(self.settings.metrics) for j in range(len(m.expression.columns))]
         # a unit without rows did nothing: its sums are 0, not unknown
@@ -405,6 +439,42 @@ class UnitQuery:
                 "JOIN assigned s ON r.u = s.u WHERE r.a <> s.arm"
             )
             self.counts["relabelled"] = int(self.tables.rows(sql, self.name)[0][0])
+
+    def fixed_sql(self, column: str) -> str:
+        """Return SQL of a segment or covariate in ``units``: a text."""
+        return _fixed(column)
+
+    def fixed_number(self, column: str) -> str:
+        """Return SQL of a covariate in ``units`` as a number."""
+        return number_of("f " + column, "VARCHAR")
+
+    def count_twice(self) -> list[str]:
+        """Count the units in two arms; return the arms that there are.
+
+        Raises
+        ------
+        InputError
+            If every unit is in two arms.
+        """
+        sql = "SELECT arm, count(*), count(*) FILTER (WHERE twice) FROM units GROUP BY arm"
+        found = self.unit_tables.rows(sql, self.name)
+        self.counts["twice"] = sum(int(row[2]) for row in found)
+        if self.counts["twice"] == sum(int(row[1]) for row in found):
+            raise InputError("every unit is in two arms; is the unit the right column?", self.name)
+        return [str(row[0]) for row in found]
+
+    @property
+    def in_engine(self) -> bool:
+        """Whether the rows stay in an engine of the user's."""
+        return False
+
+    @property
+    def unit_tables(self) -> Any:
+        """The engine that holds the units, with a method ``rows`` that runs SQL."""
+        return self.tables
+
+    def collect_units(self) -> None:
+        """Bring the units into the embedded engine, where they are already."""
 
     # ── into memory ─────────────────────────────────────────────────────────────────────────────────────────────────
 

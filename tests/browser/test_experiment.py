@@ -69,7 +69,14 @@ def test_a_narrow_page_does_not_scroll_sideways(show: Any, name: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("search", "light"), ("search", "dark"), ("withheld", "light")])
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("withheld", "light"),
+        pytest.param("search", "light", marks=pytest.mark.slow),
+        pytest.param("search", "dark", marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_no_violation(show: Any, name: str, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = show(name, color_scheme=scheme)

@@ -80,3 +80,8 @@ def test_the_first_metric_without_a_stated_role_is_primary() -> None:
     assert roles == ["guard", "primary", "secondary"]
     with pytest.raises(PlanError, match="no metric is primary"):
         with_roles((guard,), frozenset("g"))
+
+
+def test_a_metric_is_not_its_own_covariate() -> None:
+    with pytest.raises(PlanError, match="its covariate 'x' is what the metric measures"):
+        metric_from_mapping({"value": "sum(x)/sum(y)", "covariate": "x"})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
@@ -263,7 +264,7 @@ GOOD = "user,arm,x\n" + "".join(f"u{i},{'AB'[i % 2]},{i % 5}\n" for i in range(4
         (GOOD + "v,A,inf\n", "row 41: x is 'inf'"),
         (GOOD + "v,,1\n", "row 41 has no arm"),
         (GOOD + ",A,1\n", "row 41 has no unit"),
-        (GOOD + "v,A,1,7\n", r"r\.csv:42: cannot be read"),
+        (GOOD + "v,A,1,7\n", r"r\.csv:42: 4 fields where 3 are expected"),
         ("user,arm,x\n", "no rows"),
         ("", "empty"),
         ("user,arm,arm\nu,A,1\n", "two columns are named 'arm'"),
@@ -529,3 +530,13 @@ def test_a_trigger_that_misses_changes_is_warned_of() -> None:
 def as_texts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same rows with numbers as texts: these are read unit by unit."""
     return [{key: None if cell is None else str(cell) for key, cell in row.items()} for row in rows]
+
+
+def test_the_index_of_a_frame_is_no_column() -> None:
+    """A filtered or joined pandas frame has an index of its own, which Arrow would carry along."""
+    rows = units()
+    frame = pd.DataFrame(rows)
+    joined = pd.concat([frame[frame.arm == "B"], frame[frame.arm == "A"]])
+    for given in (joined, frame.set_index(pd.Index(range(5, 5 + len(frame)), name="place"))):
+        found = effect(readout(given, "revenue", unit="user", arm="arm"), "revenue")
+        assert found.difference == effect(readout(rows, "revenue", unit="user", arm="arm"), "revenue").difference
