@@ -134,11 +134,12 @@ def unjudged_decide(findings: Findings) -> Iterator[Warning]:
             )
         elif found.to_turn is not None and found.verdict in ("better", "worse"):
             wanted = count(found.to_turn, "unjudged document")
-            likely = f"; at the rate of the judged ones about {found.likely:.0f} are" if found.likely else ""
+            likely = f"; at the rate of the judged ones about {found.likely:,.0f} are" if found.likely else ""
             yield Warning(
                 "unjudged_decide",
                 "warning" if found.likely and found.to_turn <= found.likely else "info",
-                f"{wanted} of the top {found.depth}, if relevant, would turn the verdict{likely}.",
+                f"{wanted} of the top {found.depth}, if relevant (of the lowest grade), would turn the verdict"
+                f"{likely}.",
                 findings.place(row),
             )
 

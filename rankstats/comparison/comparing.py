@@ -86,7 +86,7 @@ def compare_evidence(
     attributes = _attributes(plan, evidence)
     report("tests", 0.7)
     draws = PairDraws()
-    analysis = analyse(evidence, plan, pairs, primary, attributes, draws)
+    analysis = analyse(evidence, plan, pairs, primary, attributes, draws=draws)
     report("agreement and checks", 0.9)
     verdicts = make_verdicts(analysis.confirmatory, {info.name: info for info in scores.measures}, plan.alpha)
     warnings, checked = _checked(evidence, plan, analysis, verdicts, attributes)

@@ -305,6 +305,6 @@ def reason_to_withhold(coverage: Coverage) -> str:
     documents = count(coverage.to_turn or 0, "of its unjudged documents", "of its unjudged documents")
     return (
         f"{percent(lost)} of {loser}'s top {coverage.depth} is unjudged against {percent(won)} of {winner}'s, and "
-        f"{documents}, if relevant, would turn it; at the rate of its judged ones about "
-        f"{coverage.likely or 0.0:.0f} are"
+        f"{documents}, if relevant (of the lowest grade), would turn it; at the rate of its judged ones about "
+        f"{coverage.likely or 0.0:,.0f} are"
     )

@@ -95,6 +95,7 @@ def analyse(
     pairs: Sequence[tuple[int, int]],
     primary: Sequence[int],
     attributes: Sequence[Attribute],
+    *,
     draws: PairDraws,
 ) -> Analysis:
     """Test every measure, pair and segment, with and without weights, and correct within families.
@@ -125,7 +126,7 @@ def analyse(
         make_block(evidence, plan, columns, attributes, claims, weighted=weighted, first_id=k * len(columns))
         for k, weighted in enumerate(weightings)
     ]
-    places, families = place_all(evidence, plan, blocks, claims, draws)
+    places, families = place_all(evidence, plan, blocks, claims, draws=draws)
     sizes = {family.id: family.size for family in families}
     rows = {
         block.id(c): _row(evidence, plan, block, c, place=places[block.id(c)], family_sizes=sizes)

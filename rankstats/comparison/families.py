@@ -37,7 +37,7 @@ class Place:
 
 
 def place_all(
-    evidence: Evidence, plan: Plan, blocks: Sequence[Block], claims: Sequence[int], draws: PairDraws
+    evidence: Evidence, plan: Plan, blocks: Sequence[Block], claims: Sequence[int], *, draws: PairDraws
 ) -> tuple[dict[str, Place], tuple[Family, ...]]:
     """Correct every difference within its family; joint resamples of all pairs are kept in `draws`.
 
@@ -57,7 +57,7 @@ def place_all(
     places: dict[str, Place] = {}
     families: list[Family] = []
     for block, name in zip(blocks, (CONFIRMATORY, PLAIN), strict=False):
-        found, size = _claims(evidence, plan, block, claims, name, draws)
+        found, size = _claims(evidence, plan, block, claims, name, draws=draws)
         places |= found
         families.append(_family(name, plan, found, size))
     rest = [(block, c) for block in blocks for c in range(len(block.columns)) if block.id(c) not in places]
@@ -80,7 +80,7 @@ def _family(name: str, plan: Plan, places: dict[str, Place], size: int) -> Famil
 
 
 def _claims(
-    evidence: Evidence, plan: Plan, block: Block, claims: Sequence[int], name: str, draws: PairDraws
+    evidence: Evidence, plan: Plan, block: Block, claims: Sequence[int], name: str, *, draws: PairDraws
 ) -> tuple[dict[str, Place], int]:
     if plan.compare == "best":
         wide = _all_pairs(evidence, plan, block, claims)
@@ -98,7 +98,7 @@ def _claims(
         corrected = correct_tukey(tested, values, None if block.weighting is None else evidence.weights, plan)
     else:
         max_t = draws.max_t(evidence, [wide.columns[c] for c in chosen])
-        corrected = correct(correction, tested, family, plan, clusters, max_t)
+        corrected = correct(correction, tested, family, plan, clusters, max_t=max_t)
     few = len(claims) <= MOST_SHOWN_BESIDE
     others = other_corrections(correction, tested, family, plan, clusters) if few else {}
     rank = {int(column): k for k, column in enumerate(chosen)}

@@ -333,6 +333,7 @@ def correct(
     family: Differences,
     plan: Plan,
     clusters: Clusters = None,
+    *,
     max_t: MaxT = max_t_of,
 ) -> Corrected:
     """Correct the p-values of a family, all of whose columns are members; `max_t` draws the bootstrap max-T.

@@ -72,7 +72,7 @@ def _standings(
     oriented = np.array([-np.inf if mean is None else sign * mean for mean in means])
     # equal means share the better rank
     ranks = 1 + (oriented[:, None] < oriented).sum(axis=1)
-    low, high, correction = _intervals(evidence, plan, m, sign, claims, draws)
+    low, high, correction = _intervals(evidence, plan, m, sign, claims, draws=draws)
     candidates = _candidates(evidence, plan, sign * values, kept, draws.of_measure.get(m))
     order = sorted(range(len(systems)), key=lambda s: (int(ranks[s]), s))
     return [
@@ -94,7 +94,7 @@ def _standings(
 
 
 def _intervals(
-    evidence: Evidence, plan: Plan, m: int, sign: float, claims: Sequence[Difference], draws: PairDraws
+    evidence: Evidence, plan: Plan, m: int, sign: float, claims: Sequence[Difference], *, draws: PairDraws
 ) -> tuple[np.ndarray | None, np.ndarray | None, str | None]:
     """Return the ends of the rank intervals and the correction that they rest on."""
     systems = len(evidence.scores.systems)
@@ -114,7 +114,7 @@ def _intervals(
         # a rank interval needs the family-wise error of all pairs
         correction = "holm"
     max_t = draws.max_t(evidence, columns)
-    corrected = correct(correction, tested, differences, plan, evidence.clusters, max_t)
+    corrected = correct(correction, tested, differences, plan, evidence.clusters, max_t=max_t)
     result = stats.rank_intervals(sign * differences.mean, corrected.p_adjusted <= plan.alpha)
     return result.low, result.high, correction
 

@@ -69,7 +69,8 @@ def _mixes(plan: Plan, attributes: Sequence[Attribute]) -> list[_Mix]:
     for name in plan.mix:
         if name not in known:
             listed = ", ".join(known) or "none"
-            raise PlanError(f"mix of {name!r}: it is not among the segments ({listed})" + did_you_mean(name, known))
+            near = did_you_mean(name, known) or f"; add the segments (--segment {name})"
+            raise PlanError(f"mix of {name!r}: it is not among the segments ({listed}){near}")
     found = []
     for name, attribute in known.items():
         if name in plan.mix:

@@ -23,6 +23,7 @@ from rankstats.stats.results import ColumnResult
 from rankstats.stats.validation import check_alpha, check_choice, check_count
 
 _RESAMPLES_AT_ONCE = 1024
+_NARROW = 16
 METHODS = ("bootstrap", "randomisation")
 
 Floats = NDArray[np.float64]
@@ -138,12 +139,12 @@ def best_systems(
     check_choice("method", method, METHODS)
     pairs = _complete_pairs(values, weights)
     source = _Flips.of(pairs, resamples) if method == "randomisation" else PairResamples.of(pairs, resamples)
-    largest = largest_of_the_others(source, source.blocks(generator_from(rng), batch))
-    return read_best(source, largest, alpha=alpha, method=method)
+    largest = largest_statistics(source, source.blocks(generator_from(rng), batch))
+    return read_best(source, largest.of_others, alpha=alpha, method=method)
 
 
 def read_best(source: _Flips | PairResamples, largest: Floats, *, alpha: float, method: str) -> BestSystems:
-    """Read candidates and intervals off the largest statistics of `largest_of_the_others`."""
+    """Read candidates and intervals off the largest statistics of (other − system), shape (B, m)."""
     pairs = source.pairs
     m, n = systems_of(pairs.n_columns), int(pairs.n[0])
     threshold = (
@@ -183,34 +184,70 @@ Statistics: TypeAlias = Callable[[slice], Floats]
 """Statistics of some pairs in a block of resamples, shape (batch, pairs); −inf where there is none."""
 
 
-def largest_of_the_others(
+@dataclass(frozen=True, slots=True, eq=False)
+class Largest:
+    """Largest statistics in each of B resamples.
+
+    Attributes
+    ----------
+    of_others : ndarray, shape (B, m)
+        Of (other − system), over the others; −inf where there is none.
+    of_members : ndarray, shape (B,)
+        Of the chosen pairs, either way round; −inf where there is none.
+    absent : ndarray of int, shape (pairs,)
+        Resamples in which a pair has no statistic.
+    """
+
+    of_others: Floats
+    of_members: Floats
+    absent: Codes
+
+
+def largest_statistics(
     source: _Flips | PairResamples,
     blocks: Iterator[tuple[slice, Statistics]],
-    seen: Callable[[slice, slice, Floats, Floats], None] | None = None,
-) -> Floats:
-    """Return, for each resample and system, the largest statistic of (other − system), shape (B, m).
-
-    `seen` is called for every piece with its resamples, its pairs, and their statistics either way round.
-    """
-    m = systems_of(source.pairs.n_columns)
-    largest = np.full((source.looked_at, m), -np.inf)
+    members: NDArray[np.bool_] | None = None,
+) -> Largest:
+    """Return the largest statistics over all pairs, and over the `members` among them: by default all."""
+    n_pairs = source.pairs.n_columns
+    m, outside = systems_of(n_pairs), np.zeros(n_pairs, dtype=bool) if members is None else ~members
+    of_others = np.full((source.looked_at, m), -np.inf)
+    of_members, count = np.empty(source.looked_at), np.zeros(n_pairs, dtype=np.int64)
     for resampled, statistics in blocks:
-        part = largest[resampled]
+        part = of_others[resampled]
+        later: list[tuple[int, Codes, Floats]] = []
         for system, columns in enumerate(pairs_by_baseline(m)):
             values = statistics(columns)
-            opposite = _opposite(values)
-            np.maximum(part[:, system], values.max(axis=1), out=part[:, system])
-            later = part[:, system + 1 :]
-            np.maximum(later, opposite, out=later)
-            if seen is not None:
-                seen(resampled, columns, values, opposite)
-    return largest
+            if values.min() == -np.inf:
+                count[columns] += np.count_nonzero(np.isneginf(values), axis=0)
+            rest = np.flatnonzero(outside[columns])
+            if len(rest):
+                later.append((system, system + 1 + rest, values[:, rest]))
+                values[:, rest] = -np.inf
+            np.maximum(part[:, system], _row_maxima(values), out=part[:, system])
+            others = part[:, system + 1 :]
+            np.maximum(others, _opposite(values), out=others)
+        # so far the members alone, each of them either way round
+        of_members[resampled] = _row_maxima(part)
+        for system, other, values in later:
+            np.maximum(part[:, system], _row_maxima(values), out=part[:, system])
+            part[:, other] = np.maximum(part[:, other], _opposite(values))
+    return Largest(of_others, of_members, count)
+
+
+def _row_maxima(values: Floats) -> Floats:
+    """Return the largest value of each row; halves are laid on each other, for numpy is slow along short rows."""
+    while values.shape[1] > _NARROW:
+        half = (values.shape[1] + 1) // 2
+        values = np.maximum(values[:, :half], values[:, -half:])
+    return np.asarray(np.ascontiguousarray(values.T).max(axis=0))
 
 
 def _opposite(statistics: Floats) -> Floats:
     """Return the statistics of the pairs the other way round; where there is none, there is none."""
-    absent = np.isneginf(statistics)
-    return np.where(absent, statistics, -statistics) if absent.any() else -statistics
+    if statistics.min() > -np.inf:
+        return -statistics
+    return np.where(np.isneginf(statistics), statistics, -statistics)
 
 
 def pairs_by_baseline(m: int) -> list[slice]:
@@ -302,6 +339,7 @@ class PairResamples:
 
     @classmethod
     def of(cls, pairs: Differences, resamples: int) -> PairResamples:
+        """Prepare the sums of all pairs."""
         rows = np.flatnonzero(pairs.present.any(axis=1))
         error, m = pairs.standard_error, systems_of(pairs.n_columns)
         observed = np.divide(pairs.mean, error, out=np.full(len(error), -np.inf), where=error > 0)
@@ -313,9 +351,11 @@ class PairResamples:
 
     @property
     def patterns(self) -> int:
+        """Resamples."""
         return self.looked_at
 
     def blocks(self, generator: np.random.Generator, batch: int | None) -> Iterator[tuple[slice, Statistics]]:
+        """Yield which resamples a block holds, and what gives the statistics of pairs there."""
         n = len(self.rows)
         size = batch or max(1, min(_RESAMPLES_AT_ONCE, (1 << 20) // max(n, 1)))
         of_columns = {columns.start: part for columns, part in zip(self._columns(), self.moments, strict=True)}
@@ -332,13 +372,16 @@ class PairResamples:
         return studentised(deviation, variance, usable, -np.inf)
 
     def p_value(self, count: Codes) -> Floats:
+        """Return p-values from counts of resamples at least as extreme."""
         return monte_carlo_p(count, self.looked_at)
 
     def critical_value(self, ascending: Floats, alpha: float) -> float:
+        """Return the value that a share of alpha of the resamples exceeds."""
         rank = monte_carlo_rank(alpha, self.looked_at)
         return float(ascending[self.looked_at - rank]) if rank else np.inf
 
     def lower_ends(self, critical: Floats, m: int) -> Floats:
+        """Return the lower ends [j, i] of mean_j − mean_i with the critical value of i."""
         baseline, system = all_pairs(m)
         error, mean = self.pairs.standard_error, self.pairs.mean
         zero = ~np.any(self.pairs.integers != 0, axis=0)

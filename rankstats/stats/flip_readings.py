@@ -16,7 +16,7 @@ TOLERANCE = 1e-9
 """Sums of at most this fraction of Σ|wd| count as 0; see `negligible_sums`."""
 
 _COLUMNS_AT_ONCE = 128
-_COLUMNS_READ = 4
+_COLUMNS_READ = 8
 """Columns whose patterns are worked out at once: their arrays stay near the processor."""
 _ENUMERATED_AT_ONCE = 16
 
@@ -135,7 +135,7 @@ def _without_noise(flipped: Floats, total: Floats, tolerance: Floats) -> tuple[F
     product = flipped * kept
     most = np.abs(total) + tolerance
     # where one sum is negligible the other one is the total, up to that
-    if not np.any(np.abs(product) <= 2 * tolerance * most):
+    if not np.any(np.abs(product).min(axis=-1, keepdims=True) <= 2 * tolerance * most):
         return flipped, kept, product
     size, rest = np.abs(flipped), np.abs(kept)
     cancelled = np.abs(total) <= tolerance
@@ -185,9 +185,11 @@ def read_drawn(
 ) -> None:
     """Fill the readings of `columns` from random sign patterns, the same for all columns."""
     chunks = column_chunks(columns, _COLUMNS_AT_ONCE)
+    # one array for all chunks: fresh memory of this size costs as much as what is worked out in it
+    ends = np.empty((1 + question.two_sided, min(len(columns), _COLUMNS_AT_ONCE), question.resamples))
     for number, chunk in enumerate(chunks):
         source = generator if number == len(chunks) - 1 else replayed(generator)
-        _draw_chunk(differences.select(chunk), chunk, question, readings, generator=source, batch=batch)
+        _draw_chunk(differences.select(chunk), chunk, question, readings, generator=source, batch=batch, ends=ends)
 
 
 def _draw_chunk(
@@ -198,6 +200,7 @@ def _draw_chunk(
     *,
     generator: np.random.Generator,
     batch: int | None,
+    ends: Floats,
 ) -> None:
     resamples, n_columns = question.resamples, len(columns)
     masks, mask_of = distinct_masks(differences.present)
@@ -208,8 +211,7 @@ def _draw_chunk(
         "tolerance": negligible_sums(differences),
         "total_weight": weights.sum(axis=0)[mask_of],
     }
-    lower = np.empty((n_columns, resamples))
-    negated = np.empty((n_columns, resamples)) if question.two_sided else lower
+    lower, negated = ends[0, :n_columns], ends[-1, :n_columns]
     count = np.zeros(n_columns, dtype=np.int64)
     pieces = [slice(start, start + _COLUMNS_READ) for start in range(0, n_columns, _COLUMNS_READ)]
     for patterns, sums in flipped_sums(generator, matrix, resamples, batch):

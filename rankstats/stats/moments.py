@@ -81,7 +81,8 @@ class CentredMoments:
         first, second, cross = sums[:, 0], sums[:, 1], sums[:, 2 if self.weighted else 0]
         known, square_weight, factor = self._of_sets(of_sets)
         np.divide(first, known, out=deviation)
-        square = deviation**2 * square_weight
+        square = deviation**2
+        square *= square_weight
         drift = 2 * deviation
         product = drift * cross
         # Σw²x² − 2d*Σw²x + d*²Σw²

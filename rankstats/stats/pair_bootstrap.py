@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankstats.errors import RankstatsError
-from rankstats.stats.best_systems import BestSystems, PairResamples, largest_of_the_others, read_best
+from rankstats.stats.best_systems import BestSystems, PairResamples, largest_statistics, read_best
 from rankstats.stats.complete_values import systems_of
 from rankstats.stats.differences import Differences
 from rankstats.stats.max_t import MaxTResult, read_family
@@ -93,22 +93,10 @@ class PairBootstrap:
         if inside.shape != (pairs.n_columns,):
             raise RankstatsError(f"members have shape {inside.shape}; one for each of {pairs.n_columns} pairs")
         source = PairResamples.of(pairs, check_count("resamples", resamples))
-        of_members, left_out = np.zeros(source.looked_at), np.zeros(pairs.n_columns, dtype=np.int64)
-
-        def see(resampled: slice, columns: slice, values: Floats, opposite: Floats) -> None:
-            chosen = inside[columns]
-            if not chosen.any():
-                return
-            absent = np.isneginf(values)
-            if absent.any():
-                left_out[columns] += np.count_nonzero(absent, axis=0)
-            part = of_members[resampled]
-            for side in (values, opposite):
-                np.maximum(part, (side if chosen.all() else side[:, chosen]).max(axis=1), out=part)
-
         batch = None if batch is None else check_count("batch", batch)
-        of_others = largest_of_the_others(source, source.blocks(generator_from(rng), batch), see)
-        return cls(source, np.flatnonzero(inside), np.sort(of_members), left_out, of_others)
+        largest = largest_statistics(source, source.blocks(generator_from(rng), batch), inside)
+        of_members = np.sort(np.maximum(largest.of_members, 0.0))
+        return cls(source, np.flatnonzero(inside), of_members, largest.absent, largest.of_others)
 
     def max_t(self, alpha: float = 0.05) -> MaxTResult:
         """Return what `bootstrap_max_t` says of the members."""

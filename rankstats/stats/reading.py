@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-_SELECTED_FROM, _SAMPLED = 8, 1000
+_SELECTED_FROM, _SAMPLED = 8, 500
 """Order statistics among the smallest eighth are looked for below a value that a sample of so many gives."""
 
 Floats = NDArray[np.float64]
@@ -97,7 +97,7 @@ def _smallest(values: Floats, wanted: NDArray[np.int64], most: int) -> Floats:
     bounds = np.partition(sample, place, axis=1)[:, place]
     found = np.empty((len(values), len(wanted)))
     for k, (row, bound) in enumerate(zip(values, bounds, strict=True)):
-        small = row[row <= bound]
+        small = row.compress(row <= bound)
         if len(small) < most:
             small = row.copy()
         small.partition(wanted)

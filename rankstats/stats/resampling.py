@@ -267,8 +267,10 @@ def label_codes(labels: ArrayLike, n: int, name: str) -> NDArray[np.int64]:
         least, most = int(array.min()), int(array.max())
         if most - least <= 4 * n:
             # numbers close together are counted, not sorted
-            places = array.astype(np.int64) - least
-            return np.asarray((np.cumsum(np.bincount(places) > 0) - 1)[places])
+            places = array.astype(np.int64)
+            places -= least
+            there = np.bincount(places) > 0
+            return places if there.all() else np.asarray((np.cumsum(there) - 1)[places])
     return np.unique(array, return_inverse=True)[1].reshape(n).astype(np.int64)
 
 

@@ -116,6 +116,8 @@ def test_a_mix_must_fit_the_segments() -> None:
     assert compare_evidence(evidence, plan).post_stratified == ()
     with pytest.raises(PlanError, match=r"mix of 'kinds': it is not among the segments .*did you mean 'kind'"):
         compare_evidence(evidence, replace(plan, mix={"kinds": {"x": 1}}))
+    with pytest.raises(PlanError, match=r"segments \(none\); add the segments \(--segment kind\)"):
+        compare_evidence(evidence, replace(QUICK, mix={"kind": {"x": 1}}))
     with pytest.raises(PlanError, match=r"mix of 'kind': 'z' is not among its values \(x, y\)"):
         compare_evidence(evidence, replace(plan, mix={"kind": {"z": 1}}))
     clustered = evidence_of(made(7, 30, 2, 1), columns={"kind": ["x", "y"] * 15}, clusters=np.arange(30) // 2)

@@ -78,7 +78,8 @@ def test_a_verdict_is_withheld_where_the_losing_list_was_hardly_judged(tmp_path:
     assert coverage.to_turn <= coverage.likely
     (verdict,) = comparison.verdict
     assert verdict.outcome == "not_shown"
-    assert f"{coverage.to_turn:,} of its unjudged documents, if relevant, would turn it" in verdict.sentence
+    turned = f"{coverage.to_turn:,} of its unjudged documents, if relevant (of the lowest grade), would turn it"
+    assert turned in verdict.sentence
     assert [w.severity for w in comparison.warnings if w.code == "unjudged_decide"] == ["serious"]
 
 
