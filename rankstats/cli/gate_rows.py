@@ -87,14 +87,19 @@ def decide_rows(options: argparse.Namespace, policy: Policy, argv: list[str]) ->
 
 def _settings(options: argparse.Namespace, policy: Policy) -> ExperimentSettings:
     """Return the settings, with metrics, segments, control and level of the policy where nothing else is stated."""
-    measures = [] if options.plan or options.metric else list(dict.fromkeys(rule.measure for rule in policy.rules))
+    from rankstats.experiment import metric_from_text  # noqa: PLC0415  heavy
+
+    named = {metric_from_text(text).name for text in options.metric}
+    asked_of = dict.fromkeys(rule.measure for rule in policy.rules)
+    # with the others, so that covariates and caps hold for them too
+    measures = [] if options.plan else [measure for measure in asked_of if measure not in named]
     metrics = [*options.metric, *(_as_metric(measure) for measure in measures)]
     changed = {"rows": [*options.rows, *options.runs], "metric": metrics}
     settings = ab.make_settings(argparse.Namespace(**{**vars(options), **changed}))
     asked = dict.fromkeys(rule.segment.attribute for rule in policy.rules if rule.segment is not None)
     names = {part for text in settings.segments for part in (text, text.split(":")[0])}
     changes: dict[str, Any] = {
-        "metrics": _metrics(settings.metrics, policy, by_claims=bool(measures) and not options.primary),
+        "metrics": _metrics(settings.metrics, policy, by_claims=not options.plan and not options.primary),
         "segments": (*settings.segments, *(attribute for attribute in asked if attribute not in names)),
         "control": settings.control or policy.baseline,
     }

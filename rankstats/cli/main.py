@@ -35,6 +35,8 @@ def run() -> NoReturn:
     """Run the command line of this process and exit with its status."""
     # a terminated run ends like an interrupted one: nothing half-written stays behind
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # reports of thousands of rows are no garbage: looked through as often as usual they cost more than they free
+    gc.set_threshold(100_000, 50, 100)
     status = main(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -224,3 +224,19 @@ def test_cookie_cats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     error = sum(share * (1 - share) / n for share, n in zip(shares, sizes, strict=True))
     ends = [decided["observed"] + side * 1.959964 * error**0.5 for side in (-1, 1)]
     assert [decided["interval"][end] for end in ("low", "high")] == pytest.approx(ends, abs=2e-6)
+
+
+def test_metrics_of_the_policy_are_read_as_those_that_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Claims stay the primary metrics, and covariates hold for all, where --metric names one of them."""
+    policy = POLICY.replace('"sum(clicks)/sum(impressions)"', '"ctr"')
+    Path("named.toml").write_text(policy, encoding="utf-8")
+    asked = ["--metric", "ctr = sum(clicks)/sum(impressions)", "--covariate", "past", "--quiet"]
+    main([*GATE, "named.toml", *asked, "--out", "named"])
+    main([*GATE, "p.toml", "--covariate", "past", "--quiet", "--out", "plain"])
+    capsys.readouterr()
+    named, plain = _report("named"), _report("plain")
+    assert named["primary"] == plain["primary"] == ["revenue"]
+    for first, second in zip(named["decision"]["rules"], plain["decision"]["rules"], strict=True):
+        assert (first["interval"], first["outcome"]) == (second["interval"], second["outcome"])

@@ -36,8 +36,8 @@ def test_means_are_those_of_statsmodels(capsys: pytest.CaptureFixture[str]) -> N
     theirs = TTestIndPower()
     assert row["power_at_units"] == pytest.approx(theirs.power(2 / 40, 4000, 0.05), rel=1e-8)
     n = theirs.solve_power(2 / 40, alpha=0.05, power=0.8)
-    assert row["control_needed"] == row["arm_needed"] == math.ceil(row["units_needed"] / 2)
-    assert 2 * n <= row["units_needed"] <= 2 * n + 1
+    assert row["control_needed"] == row["arm_needed"] == row["units_needed"] / 2
+    assert 2 * n <= row["units_needed"] <= 2 * n + 2
     smallest = theirs.solve_power(nobs1=4000, alpha=0.05, power=0.8)
     assert row["smallest_detectable"] == pytest.approx(40 * smallest, rel=1e-4)
     assert row["smallest_detectable_relative"] == pytest.approx(40 * smallest / 12, rel=1e-4)
@@ -78,7 +78,8 @@ def test_the_power_for_the_smallest_detectable_effect_is_the_power_asked_for(
     (there,) = _rows(capsys, *asked, "--difference", repr(smallest))
     assert there["power_at_units"] == pytest.approx(float(power), abs=1e-9)
     # and the units that this effect needs are those it was found for
-    assert there["units_needed"] == pytest.approx(5000, abs=3)
+    assert there["units_needed"] == there["control_needed"] + (there["arms"] - 1) * there["arm_needed"]
+    assert there["units_needed"] == pytest.approx(5000, abs=there["arms"])
     (needed,) = _rows(capsys, *given, "--power", power, "--difference", "0.1")
     enough, fewer = (
         _rows(capsys, *given, "--power", power, "--difference", "0.1", "--units", str(n))[0]["power_at_units"]
@@ -218,7 +219,9 @@ def test_python_plans_as_the_command_does(capsys: pytest.CaptureFixture[str]) ->
         (["--base-rate", "5", "--difference", "0.1"], "base rate = 5.0; a share between 0 and 1 is expected"),
         (["--base-rate", "0.5"], "give --difference SIZE (or SIZE%), or --units N"),
         (["--base-rate", "0.5", "--difference", "0"], "a difference other than 0"),
-        (["--base-rate", "0.5", "--difference", "0.6"], "must lie between 0 and 1"),
+        (["--base-rate", "0.5", "--difference", "0.6"], "make 1.1, which is no share of units"),
+        (["--sd", "1", "--difference", "1%"], "give its --mean (with --sd) or --base-rate"),
+        (["--base-rate", "0.5", "--users-per-day", "9,12", "--days", "3"], "the users of 2 days"),
         (["--sd", "2", "--arms", "2", "--difference", "5%"], "is of the control: say its base rate or mean"),
         (["--base-rate", "0.5", "--sd", "2", "--difference", "0.1"], "are both of one metric"),
         (["--base-rate", "a=0.5", "--difference", "b=0.1"], "there is no metric 'b'"),
@@ -244,3 +247,10 @@ def test_what_is_refused_says_the_way_out(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert message in printed.err
+
+
+def test_what_never_comes_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["power", "--base-rate", "0.5", "--difference", "0.1", "--users-per-day", "100,190"]) == 0
+    assert capsys.readouterr().out.split()[-1] == "never"
+    assert main(["power", "--base-rate", "0.5", "--units", "4"]) == 0
+    assert "so few units find no effect at all with probability 0.8" in capsys.readouterr().out
