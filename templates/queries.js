@@ -10,7 +10,7 @@
   const body = table.tBodies[0];
   const total = data.texts.length;
   const PAGED_FROM = 500;
-  const PAGE_ROWS = 250;
+  const PAGE_ROWS = 100;
   const BESIDE = 3;
   const ENDS = 10;
   const MINUS = "\u2212";
@@ -131,7 +131,13 @@
   // ── filtering and sorting ──
 
   let haystacks = null;
+  let matched = { of: null, rows: [] };
   const matching = () => {
+    const asked = JSON.stringify([state.find, state.outcome, state.in, state.outcome && [state.measure, state.pair]]);
+    if (matched.of !== asked) matched = { of: asked, rows: filtered() };
+    return matched.rows;
+  };
+  const filtered = () => {
     const words = state.find.toLocaleLowerCase().split(/\s+/).filter(Boolean);
     haystacks ??= data.texts.map((text, i) => `${text}\n${keyOf(i)}`.toLocaleLowerCase());
     const letters = state.outcome && data.pairs.length ? data.measures[state.measure].outcomes[state.pair] : null;
@@ -146,35 +152,39 @@
     return kept;
   };
 
+  // Values are compared once for each column; afterwards their ranks are counted, which takes no comparison at all.
   const ranks = new Map();
   const rankOf = (column) => {
-    // Texts are compared once; afterwards their places are.
-    const name = `${column.key} ${state.measure} ${state.pair}`;
+    const name = column.values ? `${column.key} ${state.measure} ${state.pair}` : column.key;
     if (!ranks.has(name)) {
-      let keys;
-      if (column.values) keys = Float64Array.from(column.values, sortable);
-      else {
-        const folded = column.texts.map(sortKey);
-        const place = new Map([...new Set(folded)].sort().map((text, p) => [text, p]));
-        keys = Float64Array.from(column.codes || folded, (code, i) =>
-          (column.codes ? (code < 0 ? NaN : place.get(folded[code])) : place.get(folded[i])));
-      }
-      ranks.set(name, keys);
+      const values = column.values ? Float64Array.from(column.values, sortable) : column.texts.map(sortKey);
+      const distinct = column.values ? new Float64Array(new Set(values)).sort() : [...new Set(values)].sort();
+      const place = new Map(Array.from(distinct, (value, rank) => [value, rank]));
+      // what is undefined is no value: it comes last either way
+      const known = column.values && place.has(NaN) ? distinct.length - 1 : distinct.length;
+      const rank = (value) => (Number.isNaN(value) ? -1 : place.get(value));
+      ranks.set(name, { size: known, of: Int32Array.from(column.codes || values,
+        column.codes ? (code) => (code < 0 ? -1 : rank(values[code])) : rank) });
     }
     return ranks.get(name);
   };
 
+  // Rows keep their order in the report as the last word among equals.
   const sorted = (kept, by, down) => {
     const column = by && columns().find(({ key }) => key === by);
     if (!column) return kept;
-    const keys = rankOf(column);
-    const sign = down ? -1 : 1;
-    // What is undefined comes last either way; rows keep their order in the report as the last word among equals.
-    return [...kept].sort((a, b) => {
-      const [x, y] = [keys[a], keys[b]];
-      if (x !== x || y !== y) return (x !== x) - (y !== y) || a - b;
-      return sign * (x - y) || a - b;
-    });
+    const { size, of } = rankOf(column);
+    const slot = (i) => (of[i] < 0 ? size : down ? size - 1 - of[i] : of[i]);
+    const starts = new Int32Array(size + 2);
+    for (const i of kept) starts[slot(i) + 1] += 1;
+    for (let k = 1; k < starts.length; k += 1) starts[k] += starts[k - 1];
+    const placed = new Array(kept.length);
+    for (const i of kept) {
+      const k = slot(i);
+      placed[starts[k]] = i;
+      starts[k] += 1;
+    }
+    return placed;
   };
   const ordered = () => sorted(matching(), state.sort, state.down);
 
@@ -247,24 +257,36 @@
   const pages = () => (total > PAGED_FROM ? Math.max(1, Math.ceil(order.length / PAGE_ROWS)) : 1);
   const visible = () => (pages() > 1 ? order.slice(state.page * PAGE_ROWS, (state.page + 1) * PAGE_ROWS) : order);
 
+  let headed = "";
   const drawHead = (shown) => {
+    // the buttons stay while their columns do, and with them the focus
+    const names = JSON.stringify(shown.map(({ key, label }) => [key, label]));
+    if (names === headed) {
+      markSorted(shown);
+      return;
+    }
+    headed = names;
     const line = make("tr");
     for (const column of shown) {
       const head = make("th", { scope: "col" });
       if (column.values) head.className = "n";
-      if (column.key === state.sort) head.setAttribute("aria-sort", state.down ? "descending" : "ascending");
       const button = make("button", { type: "button" }, column.label);
       button.addEventListener("click", () => {
         // Numbers are looked at from the largest, texts from A.
         const down = state.sort === column.key ? !state.down : Boolean(column.values);
         change({ sort: column.key, down, page: 0 });
-        Array.from(table.tHead.querySelectorAll("button")).find((other) => other.textContent === column.label)?.focus();
       });
       head.append(button);
       line.append(head);
     }
     table.tHead.replaceChildren(line);
+    markSorted(shown);
   };
+  const markSorted = (shown) => shown.forEach((column, k) => {
+    const head = table.tHead.rows[0].cells[k];
+    if (column.key === state.sort) head.setAttribute("aria-sort", state.down ? "descending" : "ascending");
+    else head.removeAttribute("aria-sort");
+  });
 
   const drawRows = (shown, indexes) => {
     const pattern = make("tr", null, make("th", { scope: "row" },
@@ -465,4 +487,12 @@
   if (asked) reveal();
   else draw();
   window.addEventListener("hashchange", () => { if (readAddress()) reveal(); });
+  // The ranks of the columns are made while nobody waits, one at a time.
+  const waiting = columns();
+  const prepare = () => {
+    if (waiting.length) rankOf(waiting.shift());
+    if (waiting.length) whenIdle(prepare);
+  };
+  const whenIdle = window.requestIdleCallback || ((work) => setTimeout(work, 50));
+  if (total > PAGED_FROM) whenIdle(prepare);
 })();

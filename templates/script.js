@@ -67,6 +67,9 @@
     if (target) target.scrollIntoView();
   };
 
+  // Paper shows the rules that the screen folds.
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details.held").forEach((held) => { held.open = true; }));
+
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   settle();
   window.addEventListener("resize", settle);

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 BETTER, WORSE, NOT_SHOWN, EQUIVALENT, TOO_FEW = "better", "worse", "not-shown", "equivalent", "too-few"
 MARKS = {BETTER: "▲", WORSE: "▼", NOT_SHOWN: "●", EQUIVALENT: "◆", TOO_FEW: "○"}
+RULES_SHOWN = 6
+"""Rules of a policy that are shown whatever they found."""
 WORDS = {
     BETTER: "better",
     WORSE: "worse",
@@ -426,6 +428,7 @@ class Where:
     panels: tuple[Panel, ...]
     remarks: tuple[str, ...]
     share: str
+    more: str = ""
 
     @property
     def lines(self) -> tuple[tuple[ForestRow, ...], ...]:
@@ -435,7 +438,10 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The whole page; `summaries` sum up more comparisons than a first screen holds."""
+    """The whole page; `summaries` sum up more comparisons than a first screen holds.
+
+    Of many `rules` those that hold are `rules_folded`, so that the claim stays in sight; `rules_shown` has the rest.
+    """
 
     title: str
     facts: tuple[str, ...]
@@ -449,3 +455,27 @@ class Page:
     notices: tuple[Notice, ...]
     more_notices: str
     sections: tuple[Section, ...]
+
+    @property
+    def rules_shown(self) -> Table | None:
+        """The rules that stand under the decision: all of a few, of many those that do not hold."""
+        return self._rules(folded=False)
+
+    @property
+    def rules_folded(self) -> Table | None:
+        """The rules that hold, of a policy of many."""
+        return self._rules(folded=True)
+
+    def _rules(self, *, folded: bool) -> Table | None:
+        if self.rules is None:
+            return None
+        holding = [row[1].text == "holds" for row in self.rules.rows]
+        fold = len(holding) > RULES_SHOWN and sum(holding) > 1
+        rows = tuple(row for row, holds in zip(self.rules.rows, holding, strict=True) if (fold and holds) == folded)
+        if not rows:
+            return None
+        if not folded:
+            return replace(self.rules, rows=rows)
+        n = len(rows)
+        caption = f"The {n:,} rules and what was found" if all(holding) else f"The {n:,} rules that hold"
+        return replace(self.rules, key="rules-held", caption=caption, rows=rows)

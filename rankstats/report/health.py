@@ -8,10 +8,10 @@ from rankstats import wording
 from rankstats.report import trust
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
 from rankstats.report.interleaving_sections import log_facts
+from rankstats.report.notices import warning_tables
 from rankstats.report.rows import share_text
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
-from rankstats.report.verdict import notices
 
 IDS_SHOWN = 5
 
@@ -20,18 +20,7 @@ Fact = tuple[str, str, str]
 
 def health(source: Source) -> Section:
     """Return section 2: warnings, counts of queries, and one row a system."""
-    blocks: list[Block] = []
-    found = notices(source)
-    if found:
-        columns = (
-            Column("severity", number=False),
-            Column("what to know", number=False),
-            Column("where", number=False),
-        )
-        rows = tuple(
-            (Cell(n.word, tone=f"severity-{n.severity}", mark=n.mark), Cell(n.message), Cell(n.where)) for n in found
-        )
-        blocks.append(Table("warnings", "Warnings and notes", columns, rows))
+    blocks = warning_tables(source)
     blocks += trust.checks(source)
     facts = log_facts(source) or _query_facts(source)
     if facts:

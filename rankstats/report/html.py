@@ -23,6 +23,7 @@ from rankstats.report.texts import showable
 PAGE, STYLE = "page.html.j2", "style.css"
 SCRIPTS = ("queries.js", "script.js")
 _RISKY = re.compile("[<>&\x7f-\x9f\u2028-\u202e\u2066\u2067]")
+_FORMULA = re.compile(r"\(2\^rel \N{MINUS SIGN} 1\)")
 _P_STATEMENT = re.compile(r"\bp ([=<]) (?=[.\d])")
 
 
@@ -94,6 +95,7 @@ def environment() -> jinja2.Environment:
     environment.globals |= {
         "strip": strip,
         "ticks": ticks,
+        "marks": blocks.MARKS,
         "figure_svg": _figure_svg,
         "data_text": _data_text,
         "prose_html": _prose_html,
@@ -102,11 +104,14 @@ def environment() -> jinja2.Environment:
 
 
 def _finalized(value: Any) -> Any:
-    """Let no character through that no font shows, should a section have missed one; keep a p-value on one line."""
+    """Let no character through that no font shows, should a section have missed one; hold a p-value together."""
     if isinstance(value, Markup):
         return value
     kept = showable(value)
-    return _P_STATEMENT.sub("p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", kept) if isinstance(kept, str) else kept
+    if not isinstance(kept, str):
+        return kept
+    held = _FORMULA.sub(lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), kept)
+    return _P_STATEMENT.sub("p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", held)
 
 
 def _figure_svg(figure: blocks.Figure) -> Markup:

@@ -83,7 +83,7 @@ def _tables(page: Page) -> list[tuple[str, str]]:
         heading = f"## {escaped(by_key[key].heading)}"
         for block in by_key[key].blocks:
             table = block if isinstance(block, Table) else getattr(block, "table", None)
-            if isinstance(table, Table) and table.key != "warnings":
+            if isinstance(table, Table) and not table.key.startswith("warnings"):
                 caption = f"**{escaped(table.caption)}**"
                 out.append((table.caption, "\n\n".join(part for part in (heading, caption, _table(table)) if part)))
                 heading = ""

@@ -17,6 +17,7 @@ from rankstats.report.health import health
 from rankstats.report.interleaving_sections import in_words_of_interleaving, interleaving
 from rankstats.report.means import scoreboard
 from rankstats.report.method import method
+from rankstats.report.notices import notices
 from rankstats.report.offline import offline
 from rankstats.report.prose import notes
 from rankstats.report.queries import query_table
@@ -29,7 +30,6 @@ from rankstats.report.verdict import (
     STATEMENTS_SHOWN,
     decision,
     facts,
-    notices,
     statements,
     summaries,
     where,

@@ -8,7 +8,9 @@ from typing import Any
 
 from rankstats.report.blocks import WORDS, Notice, Table
 from rankstats.report.choice import leading_pairs, listed
+from rankstats.report.interleaving_sections import in_words_of_interleaving
 from rankstats.report.means import order_of_systems, scoreboard
+from rankstats.report.notices import notices
 from rankstats.report.rows import difference_cells, difference_columns
 from rankstats.report.source import Source
 from rankstats.report.texts import whole
@@ -17,7 +19,6 @@ from rankstats.report.verdict import (
     SINGLED_OUT,
     decision,
     heterogeneity_words,
-    notices,
     segment_rows,
     statements,
     summaries,
@@ -96,7 +97,10 @@ def _notice(notice: Notice, width: int | None) -> str:
 
 
 def _score_lines(source: Source) -> str:
-    tables = [block for block in scoreboard(source).blocks if isinstance(block, Table)]
+    section = scoreboard(source)
+    if source.report.get("interleaving"):
+        section = in_words_of_interleaving(section)
+    tables = [block for block in section.blocks if isinstance(block, Table)]
     if not tables:
         return ""
     table = tables[0]
@@ -114,8 +118,9 @@ def _differences(source: Source) -> str:
     rows, remark = listed(source, source.outcome_measures)
     if not rows:
         return ""
-    heads = ("measure", "system", "baseline")
-    kept = ("measure", "system", "baseline", "n", "difference", "relative", "interval", "adj. p", "p", "shown?")
+    one = "ranker" if source.report.get("interleaving") else "system"
+    heads = ("measure", one, "baseline")
+    kept = ("measure", one, "baseline", "n", "difference", "relative", "interval", "adj. p", "p", "shown?")
     columns = difference_columns(heads, rows)
     wanted = [i for i, column in enumerate(columns) if column.label.split("\N{NO-BREAK SPACE}% ")[-1] in kept]
     body = []

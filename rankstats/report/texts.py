@@ -106,6 +106,17 @@ def width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in text)
 
 
+def capital(text: str) -> str:
+    """Return a text with its first letter as a capital.
+
+    Examples
+    --------
+    >>> capital("by kind")
+    'By kind'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def sentence_list(items: list[str]) -> str:
     """Return items as a list in words.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 
 from rankstats import wording
-from rankstats.conventions import RANK_TESTS
 from rankstats.report.axis import difference_axis
 from rankstats.report.blocks import (
     BETTER,
@@ -21,7 +21,6 @@ from rankstats.report.blocks import (
     Column,
     Forest,
     ForestRow,
-    Notice,
     Panel,
     Statement,
     Table,
@@ -31,7 +30,7 @@ from rankstats.report.choice import ROWS_DRAWN, chosen, leading_pairs
 from rankstats.report.interleaving_sections import log_impressions, order_words, preference_lines
 from rankstats.report.rows import counts_words, forest_row, interval_words, is_adjusted, p_of, relative_text
 from rankstats.report.source import Pair, Row, Source, effect_of, ends, level, pair_label
-from rankstats.report.texts import label, sentence_list, shown
+from rankstats.report.texts import capital, label, sentence_list, shown
 
 STATEMENTS_SHOWN = 6
 SINGLED_OUT = 3
@@ -41,8 +40,6 @@ PANELS_SHOWN = 2
 STRIP_ROWS = 9
 LONGEST_SENTENCE = 600
 
-_ORDER = ("serious", "warning", "info")
-_SEVERITY = {"serious": "Serious", "warning": "Warning", "info": "Note"}
 _DECISIONS = {
     "go": ("▲", "better", "GO"),
     "no_go": ("▼", "worse", "NO-GO"),
@@ -50,6 +47,10 @@ _DECISIONS = {
 }
 _RULES = {"fails": ("▼", "worse"), "open": ("●", "not-shown"), "holds": ("▲", "better")}
 _DECIDING = {"no_go": "fails", "cannot_tell": "open"}
+_WITHHELD = " is withheld: "
+_RELATIVE = re.compile("(?<=\\d), [+\N{MINUS SIGN}]?[\\d,.]+\\s%$")
+"""The change in percent at the end of a headline; the line below has it."""
+_LONGEST_NAME = 60
 _BUILT_IN = ("length ", "popularity ", "relevant ")
 REASONS_SHOWN = 3
 """Rules whose finding stands under the decision; the table has all."""
@@ -100,7 +101,8 @@ def _against_one(source: Source, measure: str, pair: Pair, tones: Counter[str]) 
     said = f"{better:,} of {total:,} systems {'is' if better == 1 else 'are'} better than {baseline} on {name}"
     if not better:
         said = f"None of {total:,} systems is shown to be better than {baseline} on {name}"
-    words = {WORSE: "worse", EQUIVALENT: "equivalent", NOT_SHOWN: "not shown to differ", TOO_FEW: "of too few queries"}
+    words = {WORSE: "worse", EQUIVALENT: "equivalent", NOT_SHOWN: "not shown to differ"}
+    words[TOO_FEW] = f"of too few {'units' if source.report['kind'] == 'experiment' else 'queries'}"
     rest = [f"{tones[tone]:,} {word}" for tone, word in words.items() if tones[tone]]
     told = f"{sentence_list(rest)}; " if rest else ""
     return _summary(BETTER if better else NOT_SHOWN, said, f"{told}all claims are adjusted together")
@@ -133,13 +135,16 @@ def _statement(source: Source, verdict: Row, row: Row) -> Statement:
     n = f"n = {row['n']:,}" + ("" if clusters is None else f" in {wording.count(clusters, 'cluster')}")
     evidence = (_intervals(source, row), _held(p), relative, _held(n))
     counts = (counts_words(source, row), _sensitivity(source, row) if tone == NOT_SHOWN else "")
-    lines = (" · ".join(part for part in evidence if part), "; ".join(part for part in counts if part))
+    lines: tuple[str, ...] = (" · ".join(part for part in evidence if part), "; ".join(part for part in counts if part))
     if source.report["kind"] == "interleaving":
         lines = preference_lines(source, row, _intervals(source, row), counts[1])
-    headline, sentence = _headline(source, row, tone), shown(verdict["sentence"], LONGEST_SENTENCE)
+    if row.get("withheld"):
+        reason = shown(row["withheld"], LONGEST_SENTENCE)
+        lines = (f"{capital(reason)}.", *lines)
+    headline, sentence = _headline(source, verdict, row), shown(verdict["sentence"], LONGEST_SENTENCE)
     if len(verdict["sentence"]) > LONGEST_SENTENCE:
         # names without end would leave no room for what is said of them
-        sentence = f"{headline} ({lines[0]})."
+        sentence = f"{headline} ({lines[0].removesuffix('.')})."
     return Statement(
         mark=MARKS[tone],
         tone=tone,
@@ -160,40 +165,20 @@ def _held(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _headline(source: Source, row: Row, tone: str) -> str:
-    baseline, system = label(row["baseline"], 60), label(row["system"], 60)
-    measure, by = source.measure_label(row["measure"]), _size(source, row)
-    weighted = "" if row["weighting"] is None else f" (weighted by {shown(row['weighting'], 40)})"
-    if row["segment"] is not None:
-        weighted += f" where {shown(row['segment']['attribute'], 40)} is {shown(row['segment']['value'], 40)}"
+def _headline(source: Source, verdict: Row, row: Row) -> str:
+    """Return the sentence of the verdict up to its evidence, which stands below; odd names made fit to show."""
+    said = str(verdict["sentence"]).removesuffix(".")
     if row.get("withheld"):
-        reason = shown(row["withheld"], 300)
-        return f"The verdict on {measure}{weighted} for {system} against {baseline} is withheld: {reason}"
-    if tone == EQUIVALENT:
-        margin = wording.number(row["margin"], source.decimals(row["measure"]))
-        return f"{system} and {baseline} are equivalent on {measure}{weighted} within ±{margin}: {by}"
-    if tone in {"better", "worse"}:
-        return f"{system} is {tone} than {baseline} on {measure}{weighted} by {by}"
-    if tone == NOT_SHOWN:
-        return f"{system} is not shown to {_asked(source, row)} {baseline} on {measure}{weighted}: {by}"
-    return f"Too few {source.unit[1]} to compare {system} with {baseline} on {measure}{weighted}: {by}"
-
-
-def _asked(source: Source, row: Row) -> str:
-    """What the test could have shown."""
-    side = row.get("alternative", "two-sided")
-    if side == "two-sided":
-        return "differ from"
-    higher = source.measures[row["measure"]]["higher_is_better"]
-    return f"be {'better' if (side == 'greater') == higher else 'worse'} than"
-
-
-def _size(source: Source, row: Row) -> str:
-    """The size that the test speaks of; a median stands with its name and the mean."""
-    mean = source.signed(row["measure"], row["difference"])
-    if row["test"] not in RANK_TESTS:
-        return mean
-    return f"a {row['estimand']} of {source.signed(row['measure'], effect_of(row))} (mean difference {mean})"
+        said = said.rpartition(_WITHHELD)[0] + _WITHHELD.removesuffix(": ")
+    elif said.endswith(")"):
+        said = said[: said.rindex(" (")]
+    segment = row["segment"] or {}
+    names = (row["system"], row["baseline"], source.measures[row["measure"]]["label"], row["weighting"])
+    odd = {str(name) for name in (*names, *segment.values()) if name and label(str(name), _LONGEST_NAME) != name}
+    if odd:
+        pattern = "|".join(re.escape(name) for name in sorted(odd, key=lambda name: (-len(name), name)))
+        said = re.sub(pattern, lambda match: label(match[0], _LONGEST_NAME), said)
+    return _RELATIVE.sub("", said)
 
 
 def _intervals(source: Source, row: Row) -> str:
@@ -226,7 +211,7 @@ def decision(source: Source) -> tuple[Statement | None, Table | None]:
     headline = f"{word}: {_decisive(found['outcome'], rules)}"
     deciding = [rule for rule in rules if rule["outcome"] == _DECIDING.get(found["outcome"])]
     reasons = [_reason(rule, len(deciding) > 1) for rule in deciding[:REASONS_SHOWN]]
-    details = (*reasons, f"{against}; {_rule_counts(rules)}")
+    details = (*reasons, f"{against}; {_rule_counts(rules)}" if deciding else f"{against}.")
     places = list(_RULES)
     columns = (Column("rule", number=False), Column("outcome", number=False), Column("what was found", number=False))
     rows = tuple(
@@ -282,11 +267,8 @@ def where(source: Source) -> Where | None:
     )
     remarks = [heterogeneity_words(source, measure, pair, named=len(leading) > 1) for pair in leading]
     left_out = [shown(n, 40) for a, n in source.attributes.items() if a not in _strip_attributes(source)]
-    if left_out:
-        remarks.append(f"By {sentence_list(left_out)}: see “Where it wins and loses”.")
     more = len(list(source.planned_pairs(measure))) - len(leading)
-    if more:
-        remarks.append("More comparisons by segment below.")
+    told = [*([f"by {sentence_list(left_out)}"] if left_out else []), *(["the other comparisons"] if more > 0 else [])]
     caption = f"Difference in {source.measure_label(measure)} by segment"
     return Where(
         caption=caption,
@@ -294,6 +276,7 @@ def where(source: Source) -> Where | None:
         panels=panels,
         remarks=tuple(remark for remark in remarks if remark),
         share=_share_heading(source),
+        more=f"{capital(sentence_list(told))}: see “Where it wins and loses”." if told else "",
     )
 
 
@@ -404,21 +387,6 @@ def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool
         return f"{label(pair[1])}: {text}."
     # the name of a column stays as it is written
     return f"{text[0].upper()}{text[1:]}." if text.startswith(_BUILT_IN) else f"{text}."
-
-
-def notices(source: Source) -> tuple[Notice, ...]:
-    """Return the warnings, the serious ones first."""
-    ordered = sorted(source.report["warnings"], key=lambda row: _ORDER.index(row["severity"]))
-    return tuple(
-        Notice(
-            mark="ℹ" if row["severity"] == "info" else "⚠",
-            word=_SEVERITY[row["severity"]],
-            severity=row["severity"],
-            message=shown(row["message"], 600),
-            where=shown(row["where"] or "", 80),
-        )
-        for row in ordered
-    )
 
 
 def facts(source: Source) -> tuple[str, ...]:

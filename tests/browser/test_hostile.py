@@ -20,7 +20,7 @@ def html(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Path(folder / "out" / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", [400, pytest.param(1280, marks=pytest.mark.slow)])
 def test_hostile_texts_are_shown_and_the_layout_holds(open_page: Any, html: str, width: int) -> None:
     page = open_page(html, viewport={"width": width, "height": 800})
     page.wait_for_load_state("networkidle")

@@ -49,6 +49,11 @@ SMALL: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
+QUICK = {"three", "hostile", "no-go", "interleaving"}
+"""One page of each make; the others are looked at with the slow tests."""
+EACH = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in REPORTS]
+
+
 @functools.cache
 def html(name: str) -> str:
     return render_html({**REPORTS, **SMALL, "largest": many_report}[name]())
@@ -60,7 +65,7 @@ def show(open_page: Any) -> Callable[..., Any]:
     return lambda name="three", **options: open_page(html(name), **options)
 
 
-@pytest.mark.parametrize("name", REPORTS)
+@pytest.mark.parametrize("name", EACH)
 def test_nothing_is_asked_for_and_nothing_complained_of(show: Any, name: str) -> None:
     page = show(name)
     page.wait_for_load_state("networkidle")
@@ -125,7 +130,9 @@ STICKING_OUT = """() => Array.from(document.querySelectorAll('main td, main th')
 """Cells whose text runs over the next cell."""
 
 
-@pytest.mark.parametrize("name", ["three", "hostile", "many", "no-go", "experiment"])
+@pytest.mark.parametrize(
+    "name", ["three", "hostile", "no-go", *(pytest.param(n, marks=pytest.mark.slow) for n in ("many", "experiment"))]
+)
 def test_no_text_runs_over_the_next_cell(show: Any, name: str) -> None:
     page = show(name)
     page.evaluate("document.querySelectorAll('details.twin').forEach((d) => { d.open = true; })")
@@ -134,23 +141,38 @@ def test_no_text_runs_over_the_next_cell(show: Any, name: str) -> None:
     assert page.evaluate(STICKING_OUT) == []
 
 
-@pytest.mark.parametrize("name", REPORTS)
-@pytest.mark.parametrize("width", [320, 400])
+@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("width", [320, pytest.param(400, marks=pytest.mark.slow)])
 def test_a_narrow_page_does_not_scroll_sideways(show: Any, name: str, width: int) -> None:
     page = show(name, viewport={"width": width, "height": 800})
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_strip_stays_in_line_on_a_narrow_page(show: Any) -> None:
-    page = show("three", viewport={"width": 400, "height": 800})
+@pytest.mark.parametrize("name", ["three", "no-go", "experiment"])
+def test_the_strip_needs_no_scrolling_on_a_narrow_page(show: Any, name: str) -> None:
+    page = show(name, viewport={"width": 400, "height": 800})
+    region = page.locator(".scroll:has(> #where)")
+    assert region.evaluate("(e) => e.scrollWidth <= e.clientWidth + 1")
     for row in page.locator("#where tbody tr").all():
-        assert row.bounding_box()["height"] <= 28
-    first = page.locator("#where tbody tr").first
-    assert first.locator("td").nth(2).bounding_box()["x"] < 400 - 24
+        assert row.bounding_box()["height"] <= 48
+        # how many queries a row rests on stands under its name
+        assert row.locator("th").evaluate("(e) => getComputedStyle(e, '::after').content").startswith('"n ')
 
 
-@pytest.mark.parametrize("name", REPORTS)
+def test_the_marks_of_a_forest_are_seen_without_scrolling_on_a_narrow_page(show: Any) -> None:
+    page = show("three", viewport={"width": 400, "height": 800})
+    marks = page.locator(".lines svg.strip svg path")
+    boxes = [box for box in (mark.bounding_box() for mark in marks.all()) if box is not None]
+    assert len(boxes) >= page.locator(".lines > div").count() > 10
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 400 for box in boxes)
+    assert not page.locator("#pairs-1 > .scroll").is_visible()
+    wide = show("three")
+    assert wide.locator("#pairs-1 > .scroll").is_visible()
+    assert not any(lines.is_visible() for lines in wide.locator(".lines").all())
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_only_regions_that_take_the_focus_scroll(show: Any, name: str) -> None:
     page = show(name, viewport={"width": 400, "height": 800})
     found = page.evaluate(
@@ -191,8 +213,19 @@ def test_a_link_to_a_query_opens_it(show: Any) -> None:
     assert page.locator("#e1-wins-2 table.list").first.is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("no-go", "light"),
+        ("small-plain", "dark"),
+        *(
+            pytest.param(name, scheme, marks=pytest.mark.slow)
+            for name in SMALL
+            for scheme in ("light", "dark")
+            if (name, scheme) not in {("no-go", "light"), ("small-plain", "dark")}
+        ),
+    ],
+)
 def test_axe_finds_no_violation(show: Any, name: str, scheme: str) -> None:
     check_with_axe(show(name, color_scheme=scheme, bypass_csp=True))
 
@@ -248,7 +281,7 @@ def test_figures_survive_a_policy_that_drops_style(browser: Any, name: str, tone
     with served(html(name).encode(), JENKINS) as address:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(address)
-        drawn = page.locator("#pairs-1 svg")
+        drawn = page.locator("#pairs-1 svg[role=img]")
         assert drawn.bounding_box()["width"] == pytest.approx(1040)
         colours = drawn.locator("path").evaluate_all("(all) => all.map((e) => getComputedStyle(e).stroke)")
         assert tone in colours
@@ -259,7 +292,7 @@ def test_figures_survive_a_policy_that_drops_style(browser: Any, name: str, tone
         page.close()
 
 
-@pytest.mark.parametrize("name", ["three", "no-go", "experiment", "interleaving"])
+@pytest.mark.parametrize("name", ["no-go", "interleaving"])
 def test_over_http_too_nothing_else_is_asked_for(browser: Any, name: str) -> None:
     with served(html(name).encode()) as address:
         page = browser.new_page()
@@ -274,7 +307,7 @@ def test_over_http_too_nothing_else_is_asked_for(browser: Any, name: str) -> Non
         page.close()
 
 
-@pytest.mark.parametrize("name", ["no-go", "experiment", "paged"])
+@pytest.mark.parametrize("name", ["no-go", *(pytest.param(n, marks=pytest.mark.slow) for n in ("experiment", "paged"))])
 def test_the_keyboard_reaches_every_control(show: Any, name: str) -> None:
     page = show(name)
     wanted = page.evaluate(
@@ -294,6 +327,7 @@ def test_the_keyboard_reaches_every_control(show: Any, name: str) -> None:
     assert reached == list(range(wanted))
 
 
+@pytest.mark.slow
 def test_the_keyboard_operates_sorting_folding_and_paging(show: Any) -> None:
     page = show("largest")
     head = page.locator("#means thead th").nth(1)

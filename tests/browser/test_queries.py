@@ -57,7 +57,8 @@ def head(page: Any, name: str) -> Any:
 
 
 def state(page: Any) -> dict[str, list[str]]:
-    fragment = urlsplit(page.url).fragment
+    # the page itself knows its address at once, the test only after a while
+    fragment = urlsplit(page.evaluate("location.href")).fragment
     return parse_qs(fragment.removeprefix("queries&")) if fragment.startswith("queries&") else {}
 
 
@@ -203,7 +204,7 @@ def test_a_query_that_filters_hide_is_shown_nevertheless(show: Any) -> None:
     assert page.locator("#query-table tr.detail").count() == 1
     assert page.locator("[aria-expanded=true]").is_visible()
     assert page.get_by_label("Filter by text").input_value() == ""
-    assert page.locator("#query-table > tbody > tr[data-index]").count() == 250
+    assert page.locator("#query-table > tbody > tr[data-index]").count() == 100
     page.get_by_role("link", name="Link to this query").click()
     assert state(page)["open"] == ["q00777"]
 
@@ -231,12 +232,12 @@ def test_a_wrong_address_shows_the_table(show: Any, address: str) -> None:
 def test_thousands_of_queries_are_paged(show: Any) -> None:
     page, report = show(1000), report_of(1000)
     ids = [query["query_id"] for query in report["queries"]]
-    assert column(page, "id") == ids[:250]
+    assert column(page, "id") == ids[:100]
     page.get_by_role("button", name="later →").click()
-    assert column(page, "id") == ids[250:500]
+    assert column(page, "id") == ids[100:200]
     assert state(page) == {"page": ["2"]}
-    page.get_by_label("Filter by text").fill("lamp")
-    assert state(page) == {"find": ["lamp"]}
+    page.get_by_label("Filter by text").fill("q0077")
+    assert state(page) == {"find": ["q0077"]}
     assert not page.get_by_role("group", name="Pages").is_visible()
 
 
@@ -255,7 +256,7 @@ def test_twenty_thousand_rows_sort_and_open_quickly(show: Any) -> None:
     }"""
     assert page.evaluate(time, "difference") < 300
     assert page.evaluate(time, "query") < 300
-    assert page.locator("#query-table > tbody > tr").count() == 250
+    assert page.locator("#query-table > tbody > tr").count() == 100
     texts = column(page, "query")
     assert texts == sorted(texts, key=lambda text: text.replace("4k", "000000000000004k"), reverse=True)
 
@@ -317,11 +318,16 @@ def test_paper_gets_the_ends(show: Any) -> None:
     caption = page.locator("#query-table > caption").text_content()
     assert caption.endswith("printed: the first and the last 10 of 1,000 queries by their difference")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    assert page.locator("#query-table > tbody > tr").count() == 250
+    assert page.locator("#query-table > tbody > tr").count() == 100
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (400, "light"),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((400, "dark"), (1280, "light"), (1280, "dark"))),
+    ],
+)
 def test_axe_finds_no_violation_in_an_opened_query(show: Any, scheme: str, width: int) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     address = f"#queries&open={report_of(24)['lists'][0]['query_id']}&outcome=better&sort=-difference"

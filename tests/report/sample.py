@@ -565,7 +565,8 @@ def _verdict(differences: list[dict[str, Any]], primary: list[str], weighted: bo
                 "measure": d["measure"],
                 "segment": None,
                 "outcome": outcome,
-                "sentence": f"{d['system']} {words[outcome]} {d['baseline']} on nDCG@10 (2^rel − 1): "
+                "sentence": f"{d['system']} {words[outcome]} {d['baseline']} on nDCG@10 (2^rel − 1)"
+                f"{':' if outcome == 'not_shown' else ' by'} "
                 f"{d['difference']:+.3f}.".replace("-", "−"),
             }
         )

@@ -103,7 +103,7 @@ def test_the_decision_says_why_and_the_rules_that_decide_come_first(kind: str) -
     reasons = [rule["sentence"] for rule in rules if rule["outcome"] == wanted and wanted != "holds"]
     told = " ".join(page.decision.details)
     assert all(_plain(reason) in _plain(told) for reason in reasons[:3])
-    assert f"of {len(rules)} rules" in told
+    assert f"of {len(rules)} rules" in told or wanted == "holds"
     for text in (render_markdown(made), render_terminal(made)):
         assert page.decision.word in text
 

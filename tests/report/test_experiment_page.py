@@ -59,7 +59,8 @@ def test_a_withheld_verdict_is_not_shown_as_a_plain_one() -> None:
     rows = [row for row in units(1000) if row["arm"] == "A"] + [row for row in units(1000) if row["arm"] == "B"][:200]
     made = readout(rows, "revenue").to_dict()
     page = page_model(made)
-    assert "is withheld: the arms' sizes do not fit the design" in page.statements[0].headline
+    assert page.statements[0].headline.endswith(" is withheld")
+    assert page.statements[0].details[0].startswith("The arms' sizes do not fit the design")
     assert page.notices[0].severity == "serious"
     assert render_terminal(made).startswith("The verdict on revenue for B against A is withheld")
 

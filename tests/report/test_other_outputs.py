@@ -171,7 +171,9 @@ def test_a_notebook_shows_the_answers_without_reaching_beyond_itself() -> None:
             assert all(part.strip().startswith(".rankstats") for part in alone.split(","))
         assert len(html) < 40_000
     page = Page(notebook_html(sample_report()))
-    assert "hybrid is better than keyword on nDCG@10 (2^rel − 1) by +0.037" in page.text
+    assert "hybrid is better than keyword on nDCG@10 (2^rel − 1) by +0.037" in page.text.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     report = sample_report()
     row = next(r for r in report["differences"] if (r["system"], r["measure"]) == ("neural", MEASURES[0][0]))
     line = next(line for table in page.tables.values() for line in table if line[0] == "neural" and "239" in line)
