@@ -225,3 +225,10 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(arguments: tuple[str, ...])
 
 def test_loading_is_seen() -> None:
     assert "jinja2" in loaded("-c", "import jinja2")
+
+
+def test_the_statistics_leave_the_slow_parts_of_scipy_to_who_needs_them() -> None:
+    slow = {"scipy.stats", "scipy.optimize", "scipy.interpolate"}
+    code = f"import sys, rankstats.stats; print(sorted({slow!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

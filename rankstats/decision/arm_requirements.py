@@ -12,6 +12,7 @@ from rankstats.errors import PlanError, did_you_mean
 from rankstats.wording import count
 
 _USUAL = Requirements()
+_SKEWED = "unequal_arms"
 
 
 def check_arms(policy: Policy, reported: ReportedExperiment, rules: Sequence[Rule]) -> tuple[RuleOutcome, ...]:
@@ -20,6 +21,8 @@ def check_arms(policy: Policy, reported: ReportedExperiment, rules: Sequence[Rul
     * units: the smaller number of the two arms;
     * every check that forbids a verdict when it fails (sample ratio, units in two arms, values missing more often in
       one arm), whether the policy names it or not;
+    * unless the policy lists warnings: that Welch's test keeps its level on the metrics compared, which it does not on
+      skewed ones in unequal arms;
     * warnings: one requirement a code.
 
     Raises
@@ -45,6 +48,12 @@ def check_arms(policy: Policy, reported: ReportedExperiment, rules: Sequence[Rul
         requirement(_name(check.code, check.measure), check.outcome != "blocks", "ok", check.outcome, check.found)
         for check in reported.checks
         if check.code in BLOCKING and check.code not in codes and (check.measure is None or check.measure in measures)
+    ]
+    compared = {rule.measure for rule in rules if rule.kind != "floor"}
+    found += [
+        requirement(_name(_SKEWED, check.measure), check.outcome == "ok", "ok", check.outcome, check.found)
+        for check in reported.checks
+        if asked.warnings == _USUAL.warnings and check.code == _SKEWED and check.measure in compared
     ]
     return (*found, *(_warning(code, reported) for code in codes))
 

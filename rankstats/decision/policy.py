@@ -21,6 +21,7 @@ COMPARISON_WARNINGS = tuple(code for check in CHECKS for code in check.codes)
 EXPERIMENT_WARNINGS = (
     *("sample_ratio", "two_arms", "unit_of_analysis", "missing_values", "dominant_unit", "covariate_balance"),
     *("segment_balance", "looks", "unassigned_units", "relabelled_units", "before_exposure", "empty_cells"),
+    "unequal_arms",
 )
 WARNING_CODES = tuple(dict.fromkeys((*COMPARISON_WARNINGS, *EXPERIMENT_WARNINGS)))
 """Codes of warnings that can keep a decision open, of comparisons of runs and of experiments."""
@@ -85,7 +86,8 @@ class Requirements:
     judged : Judged or None
         How much of the lists must be judged.
     warnings : tuple of str
-        Codes of warnings that must not be there; unless said otherwise, that of two identical systems.
+        Codes of warnings that must not be there; unless said otherwise, that of two identical systems, and of
+        experiments that of skewed metrics in unequal arms.
     units : int or None
         Of experiments: least number of units of each of the two arms. The others but `warnings` are of comparisons.
     """

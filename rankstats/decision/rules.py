@@ -130,6 +130,10 @@ def _expanded(asked: Claim | Guard | Floor, reported: AnyReport, notes: list[str
     if criterion in ("at_least", "at_most") and (criterion == "at_least") != higher:
         better, other = ("higher", "at_least") if higher else ("lower", "at_most")
         raise PlanError(f"{better} values of {measure} are better; write {other} instead of {criterion}")
+    if criterion == "margin_relative" and higher and number >= 1:
+        raise PlanError(
+            f"margin_relative = {number:g} lets {measure} fall by {100 * number:g} %; as a fraction 2 % is 0.02"
+        )
     rest = (kind, criterion, number, measure)
     if asked.segment is None:
         return [Rule(asked.id, *rest, None, higher)]

@@ -102,6 +102,11 @@ def _metrics(value: Any) -> tuple[dict[str, Any], ...]:
 
 
 _Reader = Callable[[Any], Any]
+_LOG_COLUMNS = (
+    *("query", "unit", "impression", "ranker_a", "ranker_b"),
+    *("position", "team", "clicked", "rank_a", "rank_b"),
+)
+"""Keys that name a column of an interleaving log."""
 _METRIC: dict[str, _Reader] = {
     "name": _text,
     "value": _text,
@@ -166,6 +171,20 @@ _SECTIONS: dict[str, dict[str, _Reader]] = {
         "spending": _text,
         "planned_units": _whole,
         "metric": _metrics,
+    },
+    "interleaving": {
+        "logs": _texts,
+        "scheme": _text,
+        "outcome": _text,
+        "rankers": _texts,
+        "list_length": _whole,
+        "tau": _real,
+        **dict.fromkeys(_LOG_COLUMNS, _text),
+        "looks": _reals,
+        "look": _whole,
+        "design": _text,
+        "spending": _text,
+        "planned_units": _whole,
     },
 }
 
@@ -275,8 +294,15 @@ def plan_from_document(document: Mapping[str, Any], *, base: Path | None = None)
     rest = {**values.get("comparison", {}), **values.get("statistics", {})}
     columns = values.get("columns", {})
     stated = (*inputs, *rest, *columns, *(["conventions"] if "conventions" in values else []))
-    experiment = _rebase_experiment(values.get("experiment", {}), base)
-    return Plan(**inputs, columns=Columns(**columns), policies=policies, experiment=experiment, stated=stated, **rest)
+    return Plan(
+        **inputs,
+        columns=Columns(**columns),
+        policies=policies,
+        experiment=_rebase_experiment(values.get("experiment", {}), base),
+        interleaving=_rebase_interleaving(values.get("interleaving", {}), base),
+        stated=stated,
+        **rest,
+    )
 
 
 def _rebase_experiment(section: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
@@ -285,6 +311,13 @@ def _rebase_experiment(section: Mapping[str, Any], base: Path | None) -> dict[st
         placed["rows"] = tuple((arm, str(base / path)) for arm, path in placed["rows"])
     if base is not None and "assignments" in placed:
         placed["assignments"] = str(base / placed["assignments"])
+    return placed
+
+
+def _rebase_interleaving(section: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
+    placed = dict(section)
+    if base is not None and "logs" in placed:
+        placed["logs"] = tuple(str(base / path) for path in placed["logs"])
     return placed
 
 

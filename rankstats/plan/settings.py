@@ -130,6 +130,8 @@ class Plan:
         Title of the report.
     experiment : mapping of str to object
         The ``[experiment]`` section, read key by key; see `rankstats.experiment`.
+    interleaving : mapping of str to object
+        The ``[interleaving]`` section, likewise; see `rankstats.interleaving`.
     stated : tuple of str
         Settings that the plan file states.
     overridden : tuple of str
@@ -164,6 +166,7 @@ class Plan:
     margin: Mapping[str, float] = field(default_factory=dict)
     title: str | None = None
     experiment: Mapping[str, Any] = field(default_factory=dict)
+    interleaving: Mapping[str, Any] = field(default_factory=dict)
     stated: tuple[str, ...] = ()
     overridden: tuple[str, ...] = ()
 
@@ -282,6 +285,7 @@ class Plan:
                 "margin": dict(self.margin),
             },
             **({"experiment": dict(self.experiment)} if self.experiment else {}),
+            **({"interleaving": dict(self.interleaving)} if self.interleaving else {}),
             "overridden": list(self.overridden),
         }
 

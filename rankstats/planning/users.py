@@ -268,8 +268,8 @@ def plan_effect(
     wanted = None if difference is None else difference * (abs(metric.level or 0.0) if relative else 1.0)
     if wanted is not None and metric.kind == SHARE and not 0 < (reached := float(metric.level or 0.0) + wanted) < 1:
         raise PlanError(
-            f"a base rate of {metric.level:g} and a difference of {wanted:g} make {reached:g}, which is no share of units; "
-            "a fraction of the control is written in %, such as 10%"
+            f"a base rate of {metric.level:g} and a difference of {wanted:g} make {reached:g}, which is no share of "
+            "units; a fraction of the control is written in %, such as 10%"
         )
     pair_units = None if units is None else units * both
     if pair_units is not None and pair_units * min(control, arm) / both < 2:
