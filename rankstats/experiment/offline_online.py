@@ -18,7 +18,7 @@ from rankstats.comparison.agreement_rows import AgreementAnswer, AgreementRow, w
 from rankstats.comparison.result import Interval, defined, plain
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.errors import PlanError, RankstatsError, did_you_mean
-from rankstats.experiment.reported_effects import Effect, Row, effects_of, measure_of, query_effects
+from rankstats.experiment.reported_effects import Effect, Row, effects_of, measure_of, mirrored, query_effects
 from rankstats.stats import EffectAgreement, effect_agreement
 from rankstats.wording import count, decimals_for, interval, signed
 
