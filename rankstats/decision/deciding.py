@@ -141,6 +141,7 @@ def decide(report: Mapping[str, Any] | Comparison | Readout, policy: Policy) -> 
     Examples
     --------
     >>> from rankstats import compare_scores
+    >>> from rankstats.decision import Claim
     >>> rows = [(f"q{n}", s, "AP", 0.1 * (n % 5) + gain) for n in range(30) for s, gain in (("a", 0.0), ("b", 0.3))]
     >>> decision = decide(compare_scores(rows), Policy("a", "b", claims=(Claim("better", "AP", more_than=0.1),)))
     >>> decision.outcome, decision.exit_status
