@@ -120,7 +120,16 @@ def expected_tests(folder: Path) -> dict[str, list[dict[str, str]]]:
     return grouped
 
 
-@pytest.mark.parametrize("folder", [*COLLECTIONS, "querylog/zzquerylog", "odd/leaky-scifact"])
+LONGEST = "recsys/ml-latest-small-2016"  # 671 users, all pairs of seven runs
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(folder, marks=pytest.mark.slow) if folder == LONGEST else folder
+        for folder in (*COLLECTIONS, "querylog/zzquerylog", "odd/leaky-scifact")
+    ],
+)
 def test_all_pairs_agree_with_scipy_and_statsmodels(folder: str) -> None:
     place = shared(f"data/{folder}")
     compared = 0

@@ -57,7 +57,7 @@ def made() -> Rows:
 
 
 def relation(table: pa.Table) -> Any:
-    return duckdb.connect().from_arrow(table)
+    return duckdb.from_arrow(table)
 
 
 def lazy(table: pa.Table) -> Any:
