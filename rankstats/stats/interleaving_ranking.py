@@ -102,7 +102,7 @@ def _scores(a: Integers, b: Integers, size: Floats, rankers: int) -> Floats:
     design = np.zeros((len(rows), rankers))
     design[rows, b[known]] = 1.0
     design[rows, a[known]] -= 1.0
-    if rankers < 2 or np.linalg.matrix_rank(design) < rankers - 1:
+    if rankers < 2 or len(rows) < rankers - 1 or np.linalg.matrix_rank(design) < rankers - 1:
         return np.full(rankers, np.nan)
     strengths = np.linalg.lstsq(design, size[known], rcond=None)[0]
     return np.asarray(0.5 + (strengths - strengths.mean()) * rankers / (rankers - 1))
