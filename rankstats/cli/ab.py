@@ -21,15 +21,13 @@ from rankstats.cli.ab_summary import (
 )
 from rankstats.cli.agree_online import add_offline_arguments, beside_offline
 from rankstats.cli.engine_options import add_room_arguments
-from rankstats.cli.options import default_folder, require, split_list
+from rankstats.cli.options import add_look_arguments, default_folder, require, split_list
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.tables.engines.choice import EngineChoice
 
 if TYPE_CHECKING:
     from rankstats.experiment import ExperimentSettings, Metric, Readout
 
-DESIGNS = ("fixed", "group-sequential", "confidence-sequence")
-SPENDING = ("obrien-fleming", "pocock", "power")
 
 _OF_EXPERIMENTS = (
     ("--share", "ARM=SIZE", "designed relative size; repeatable (default: equal)"),
@@ -114,24 +112,12 @@ def add_experiment_arguments(
         help="column that is above 0 in rows where the arms would have differed: the effect on units with such rows",
     )
     _add_repeatable(asked, _OF_EXPERIMENTS)
-    _add_design(statistics)
+    add_look_arguments(statistics)
 
 
 def _add_repeatable(group: argparse._ArgumentGroup, options: Sequence[tuple[str, str, str]]) -> None:
     for flag, metavar, told in options:
         group.add_argument(flag, metavar=metavar, action="append", default=[], help=told)
-
-
-def _add_design(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--looks", metavar="LIST", help="planned looks, fractions of the information: 0.25,0.5,1")
-    group.add_argument("--look", type=int, metavar="N", help="which look this is, from 1 (default: the last)")
-    group.add_argument(
-        "--design",
-        choices=DESIGNS,
-        help="how looks are allowed for (default: group-sequential with several looks, else fixed)",
-    )
-    group.add_argument("--spending", choices=SPENDING, help="spending function (default obrien-fleming)")
-    group.add_argument("--planned-units", type=int, metavar="N", help="units of all arms that are planned for")
 
 
 def make_settings(options: argparse.Namespace) -> ExperimentSettings:

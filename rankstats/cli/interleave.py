@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankstats.cli.options import count_of, default_folder, require, split_list
+from rankstats.cli.options import add_look_arguments, count_of, default_folder, require, split_list
 from rankstats.errors import PlanError
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 SCHEMES = ("team-draft", "balanced", "probabilistic")
 OUTCOMES = ("wins", "clicks")
-DESIGNS = ("fixed", "group-sequential", "confidence-sequence")
-SPENDING = ("obrien-fleming", "pocock", "power")
 COLUMNS = {
     "query": "query of the page (query_id, qid, query)",
     "unit": "unit that is independent: user, session (unit_id, user_id, session_id …)",
@@ -103,15 +101,7 @@ def _add_statistics(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--alpha", type=float, metavar="LEVEL", help="default 0.05")
     group.add_argument("--resamples", type=count_of, metavar="N", help="sign patterns drawn (default 10000)")
     group.add_argument("--seed", type=count_of, metavar="N", help="default 0")
-    group.add_argument("--looks", metavar="LIST", help="planned looks, fractions of the information: 0.25,0.5,1")
-    group.add_argument("--look", type=int, metavar="N", help="which look this is, from 1 (default: the last)")
-    group.add_argument(
-        "--design",
-        choices=DESIGNS,
-        help="how looks are allowed for (default: group-sequential with several looks, else fixed)",
-    )
-    group.add_argument("--spending", choices=SPENDING, help="spending function (default obrien-fleming)")
-    group.add_argument("--planned-units", type=int, metavar="N", help="units that are planned for")
+    add_look_arguments(group)
 
 
 def make_settings(options: argparse.Namespace) -> InterleavingSettings:

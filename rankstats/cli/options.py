@@ -229,3 +229,20 @@ def require(condition: bool, message: str) -> None:
     """Raise a usage error unless a condition holds."""
     if not condition:
         raise PlanError(message)
+
+
+DESIGNS = ("fixed", "group-sequential", "confidence-sequence")
+SPENDING = ("obrien-fleming", "pocock", "power")
+
+
+def add_look_arguments(group: argparse._ArgumentGroup) -> None:
+    """Add the arguments of experiments that are looked at more than once."""
+    group.add_argument("--looks", metavar="LIST", help="planned looks, fractions of the information: 0.25,0.5,1")
+    group.add_argument("--look", type=int, metavar="N", help="which look this is, from 1 (default: the last)")
+    group.add_argument(
+        "--design",
+        choices=DESIGNS,
+        help="how looks are allowed for (default: group-sequential with several looks, else fixed)",
+    )
+    group.add_argument("--spending", choices=SPENDING, help="spending function (default obrien-fleming)")
+    group.add_argument("--planned-units", type=int, metavar="N", help="units that are planned for")

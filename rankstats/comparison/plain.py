@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_INTERVALS = frozenset({"interval", "adjusted_interval", "relative_interval", "delta_interval"})
+
 
 def plain(value: Any) -> Any:
     """Return a value made of plain Python only: NaN and infinities become None, tuples and arrays lists."""
@@ -55,13 +57,13 @@ def _plain_array(array: NDArray[Any]) -> list[Any]:
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Spread segments and intervals over columns; leave out the nested lists of other tests and corrections."""
+    """Spread segments and intervals over columns; leave out what is nested, such as other tests and corrections."""
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if key == "segment":
             flat |= {"attribute": value and value["attribute"], "value": value and value["value"]}
-        elif key.endswith("interval"):
+        elif key in _INTERVALS:
             flat |= {f"{key}_low": value and value["low"], f"{key}_high": value and value["high"]}
-        elif not key.startswith("also"):
+        elif not isinstance(value, dict | list):
             flat[key] = value
     return flat

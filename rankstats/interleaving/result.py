@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rankstats.comparison.plain import flat
 from rankstats.comparison.result import (
     SCHEMA_VERSION,
     Checked,
@@ -246,12 +247,4 @@ class InterleavingReadout:
         """Return the preferences as a frame, one row each, with flat columns for segments and intervals."""
         import pandas as pd  # noqa: PLC0415  slow to load and not needed for the report
 
-        rows = []
-        for row in plain(self.differences):
-            flat = {key: value for key, value in row.items() if not isinstance(value, dict | list)}
-            for key in ("interval", "adjusted_interval", "delta_interval"):
-                ends = row[key] or {"low": None, "high": None}
-                flat |= {f"{key}_low": ends["low"], f"{key}_high": ends["high"]}
-            segment = row["segment"] or {"attribute": None, "value": None}
-            rows.append({**flat, **segment})
-        return pd.DataFrame(rows)
+        return pd.DataFrame([flat(row) for row in plain(self.differences)])

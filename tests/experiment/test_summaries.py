@@ -261,7 +261,7 @@ def test_resamples_stand_beside_the_test_and_have_its_standard_error() -> None:
         (other,) = [also for also in row.also if also.test.startswith("Poisson bootstrap (400 resamples")]
         assert other.interval is not None
         assert row.interval is not None
-        wide = [ends.high - ends.low for ends in (other.interval, row.interval)]  # type: ignore[operator]
+        wide = [ends.high - ends.low for ends in (other.interval, row.interval)]  # type: ignore[operator]  # both are bounded
         assert wide[0] / wide[1] == pytest.approx(1, abs=0.2)
     whole = read_out_summary(summarise_experiment(ASKED, rows=rows, resamples=400, seed=1))
     assert whole.differences == found.differences

@@ -41,7 +41,7 @@ def test_the_page_sets_the_comparison_beside_the_experiment(folder: Path) -> Non
     assert report["offline"]["answer"].startswith("AP offline and revenue online both show new better than old")
     (section,) = [section for section in page_model(report).sections if section.key == "offline"]
     (table,) = [block for block in section.blocks if getattr(block, "key", "") == "offline-online"]
-    where = {row[0].text: row for row in table.rows}  # type: ignore[union-attr]
+    where = {row[0].text: row for row in table.rows}  # type: ignore[union-attr]  # a table of texts
     assert set(where) == {"everywhere", "country = de", "country = fr"}
     (whole,) = [row for row in report["differences"] if row["measure"] == "revenue" and row["segment"] is None]
     assert where["everywhere"][2].text == "+0.030"

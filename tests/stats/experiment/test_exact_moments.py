@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,14 +118,14 @@ def test_merging_in_any_order_and_grouping_gives_one_pass(data: st.DataObject) -
     order = data.draw(st.permutations(range(4)))
     cut = data.draw(st.integers(1, 3))
 
-    def merged(make: object) -> object:
-        parts = [make(ids[of == p], x[of == p]) for p in order]  # type: ignore[operator]
+    def merged(make: Callable[..., Any]) -> Any:
+        parts = [make(ids[of == p], x[of == p]) for p in order]
         return reduce(add, parts[:cut]) + reduce(add, parts[cut:])
 
     assert merged(lambda _, v: exact_moments(v)) == exact_moments(x)
     assert merged(lambda i, v: exact_poisson_sums(i, v, resamples=5)) == exact_poisson_sums(ids, x, resamples=5)
     sketch = merged(lambda i, _: unit_sketch(i))
-    assert_array_equal(sketch.smallest, unit_sketch(ids).smallest)  # type: ignore[attr-defined]
+    assert_array_equal(sketch.smallest, unit_sketch(ids).smallest)
 
 
 def test_exact_resamples_are_those_of_the_streaming_bootstrap() -> None:
