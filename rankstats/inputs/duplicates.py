@@ -16,7 +16,7 @@ from rankstats.tables.text_hashes import ODD, hashes_of_all, hashes_of_ends
 from rankstats.tables.threads import in_threads
 
 _SPREAD = np.uint32(0x9E3779B1)
-_SEGMENT_ROWS = 1 << 14  # what is looked at together fits in the processor's cache
+_SEGMENT_ROWS = 1 << 16  # few enough for the cache of the processor, enough for threads not to wait for each other
 _SLOTS_A_ROW = 8
 
 

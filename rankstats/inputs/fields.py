@@ -1,9 +1,9 @@
 """White-space separated files (TREC runs and qrels) to columns.
 
-A file whose fields are separated by single spaces or single tabs goes to pyarrow's CSV reader, in blocks of lines small
-enough for the processor's cache, side by side in threads. Any other white space is first normalised, with array
-operations. Only a file that is still refused is walked line by line, to name the line; so the common case costs little
-and the message is exact.
+A file whose fields are separated by single spaces or single tabs is read in blocks of lines small enough for the
+processor's cache, side by side in threads: split with array operations, or, where a block holds more than those know,
+by pyarrow's CSV reader. Any other white space is first normalised. Only a file that is still refused is walked line by
+line, to name the line; so the common case costs little and the message is exact.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from threading import local
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,59 +21,22 @@ from numpy.typing import NDArray
 
 from rankstats.inputs.files import Contents, Room, StoredFile, let_go
 from rankstats.inputs.joining import JoinedNumbers, JoinedTexts
+from rankstats.inputs.layout import NEWLINE, SPACE, TAB, Block, Layout
 from rankstats.inputs.quoting import quoted
+from rankstats.inputs.split_lines import split_block
 from rankstats.tables.arrow_arrays import arrow_of, values_of
 from rankstats.tables.arrow_functions import encoded, equal, take
 from rankstats.tables.text_hashes import hashes_of_ends
-from rankstats.tables.threads import in_threads
+from rankstats.tables.threads import in_threads, keep_pieces
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """A decimal number; no NaN, no infinity, no hexadecimal or grouped digits."""
 
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 21
 SCAN_BYTES = 1 << 18  # fits in the second-level cache
 _WHITE_BYTES = b" \t\n\r\v\f"
 _IS_WHITE = np.zeros(256, bool)
 _IS_WHITE[np.frombuffer(_WHITE_BYTES, np.uint8)] = True
-_SPACE, _TAB, _NEWLINE = 32, 9, 10
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The fields of a line.
-
-    Attributes
-    ----------
-    header_hint : str
-        What messages say of a header row.
-    names : tuple of str
-        The fields in order, as messages call them.
-    query, document : int
-        Positions of the ids.
-    numbers : tuple of int
-        Positions of the numbers to read.
-    other_width, other_number : int
-        Fields of the file that is taken for this one by mistake, and where such a file has a number.
-    other_hint : str
-        What messages say then.
-    is_hashed : bool
-        Whether the documents are hashed as they are read, while their bytes are at hand.
-    """
-
-    header_hint: str
-    names: tuple[str, ...]
-    query: int
-    document: int
-    numbers: tuple[int, ...]
-    other_width: int
-    other_number: int
-    other_hint: str
-    is_hashed: bool = False
-
-    @property
-    def expected(self) -> str:
-        """The end of messages about a wrong number of fields."""
-        return f"where {len(self.names)} are expected ({' '.join(self.names)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +65,6 @@ class Columns:
     numbers: tuple[NDArray[np.float64], ...]
     blank_lines: int
     hashes: NDArray[np.uint32] | None = None
-
-
-class _Block(NamedTuple):
-    """The columns of some lines; `query` counts within the texts of the block."""
-
-    queries: list[str]
-    query: NDArray[np.int32]
-    doc_ids: pa.ChunkedArray[Any]
-    numbers: list[NDArray[np.float64]]
-    hashes: NDArray[np.uint32] | None
 
 
 def read_columns(file: StoredFile, data: Contents, layout: Layout) -> Columns:
@@ -175,7 +128,7 @@ def _read_plain(data: Contents, layout: Layout) -> Columns | None:
     first = re.search(rb"\s", data)
     if first is None or first.group() not in (b" ", b"\t") or first.start() == 0:
         return None
-    if data[-1] <= _SPACE and data[-1:] != b"\n":
+    if data[-1] <= SPACE and data[-1:] != b"\n":
         return None
     return _parse(data, first.group(), layout, plain=True)
 
@@ -187,17 +140,21 @@ def _parse(data: Contents, separator: bytes, layout: Layout, *, plain: bool = Fa
     the separator.
     """
     rooms = local()
+    keep_pieces()
 
-    def read(piece: tuple[int, int]) -> _Block | None:
+    def read(piece: tuple[int, int]) -> Block | None:
         if not hasattr(rooms, "room"):
             rooms.room = Room()
         text = rooms.room.fill(data, *piece)
+        block = split_block(rooms.room, separator[0], layout) if plain else None
+        if block is not None:
+            return block
         white = _count_single_white(text) if plain else None
         if plain and white is None:
             return None
-        table = _table(rooms.room.stream(len(text)), len(text), separator, layout)
+        table = _table(rooms.room.stream(), len(text), separator, layout)
         # each row as pyarrow splits it holds its separators and a line end; anything beyond is other white space
-        unended = text[-1] != _NEWLINE
+        unended = text[-1] != NEWLINE
         if table is None or (plain and white != table.num_rows * len(layout.names) - unended):
             return None
         return _block(table, layout)
@@ -230,11 +187,11 @@ def _pieces(data: Contents) -> list[tuple[int, int]]:
 
 def _count_single_white(array: NDArray[np.uint8]) -> int | None:
     """Count bytes of white space in a block of lines, or return None where two stand side by side."""
-    if array[0] <= _SPACE:
+    if array[0] <= SPACE:
         return None
     count = 0
     for start in range(0, len(array), SCAN_BYTES):
-        white = array[start : start + SCAN_BYTES + 1] <= _SPACE
+        white = array[start : start + SCAN_BYTES + 1] <= SPACE
         if np.any(white[1:] & white[:-1]):
             return None
         count += int(np.count_nonzero(white[:SCAN_BYTES]))
@@ -264,7 +221,7 @@ def _table(stream: pa.BufferReader, size: int, separator: bytes, layout: Layout)
         return None
 
 
-def _block(table: pa.Table, layout: Layout) -> _Block | None:
+def _block(table: pa.Table, layout: Layout) -> Block | None:
     """Return the columns of a block; None where a number is not finite."""
     numbers = [values_of(column) for column in table.columns[2:]]
     if not all(np.isfinite(column).all() for column in numbers):
@@ -277,7 +234,7 @@ def _block(table: pa.Table, layout: Layout) -> _Block | None:
     query = np.repeat(values_of(codes.indices), np.diff(starts, append=len(ids)))
     doc_ids = table.column(1)
     hashes = np.concatenate([hashes_of_ends(chunk) for chunk in doc_ids.chunks]) if layout.is_hashed else None
-    return _Block(codes.dictionary.to_pylist(), query, doc_ids, numbers, hashes)
+    return Block(codes.dictionary.to_pylist(), query, doc_ids, numbers, hashes)
 
 
 class _Joined:
@@ -291,14 +248,14 @@ class _Joined:
         self._hashes = JoinedNumbers(np.uint32, rows) if layout.is_hashed else None
         self._doc_ids = JoinedTexts(rows, n_bytes)
 
-    def add(self, block: _Block) -> None:
+    def add(self, block: Block) -> None:
         codes = np.array([self._codes.setdefault(text, len(self._codes)) for text in block.queries], np.int32)
         self._query.add(codes[block.query])
         for column, values in zip(self._numbers, block.numbers, strict=True):
             column.add(values)
         if self._hashes is not None and block.hashes is not None:
             self._hashes.add(block.hashes)
-        for chunk in block.doc_ids.chunks:
+        for chunk in getattr(block.doc_ids, "chunks", [block.doc_ids]):
             self._doc_ids.add(chunk)
 
     def columns(self) -> Columns:
@@ -315,7 +272,7 @@ def _normalised(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     begins = white.copy()
     begins[1:] &= ~white[:-1]
     starts = np.flatnonzero(begins)
-    ends_line = _holding(starts, array == _NEWLINE)
+    ends_line = _holding(starts, array == NEWLINE)
     if white[-1]:
         ends_line[-1] = True
     yield _split_at_white(array, white, starts, ends_line), b" "
@@ -335,7 +292,7 @@ def _split_at_white(
     array: NDArray[np.uint8], white: NDArray[np.bool_], starts: NDArray[np.intp], ends_line: NDArray[np.bool_]
 ) -> bytes:
     text = array.copy()
-    text[starts] = np.where(ends_line, _NEWLINE, _SPACE)
+    text[starts] = np.where(ends_line, NEWLINE, SPACE)
     keep = ~white
     keep[starts] = True
     keep[0] = not white[0]
@@ -345,11 +302,11 @@ def _split_at_white(
 def _split_at_tabs(
     array: NDArray[np.uint8], white: NDArray[np.bool_], starts: NDArray[np.intp], ends_line: NDArray[np.bool_]
 ) -> bytes:
-    separates = _holding(starts, array == _TAB) | ends_line
+    separates = _holding(starts, array == TAB) | ends_line
     inside = white.astype(np.int8)
     run = np.cumsum(np.bincount(starts, minlength=len(array)).astype(np.int32)) - 1
     inside[white] = ~separates[run[white]]
-    keep = ~white | (array == _TAB) | (array == _NEWLINE) | (inside == 1)
+    keep = ~white | (array == TAB) | (array == NEWLINE) | (inside == 1)
     return re.sub(rb"\n+", b"\n", array[keep].tobytes())
 
 

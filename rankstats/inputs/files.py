@@ -24,6 +24,8 @@ _SAMPLE_BYTES = 4096
 LARGE = 1 << 20
 """Files of at least this many bytes are mapped instead of copied, and digested while they are parsed."""
 _DIGESTED_AT_ONCE = 1 << 20
+MARGIN = 16
+"""Bytes of a `Room` before and behind what it holds, so that words of several bytes can be read at its ends."""
 
 
 class MappedFile(mmap.mmap):
@@ -157,7 +159,7 @@ def let_go(data: Contents) -> None:
 
 
 class Room:
-    """A buffer for one piece of a file after the other, read as a stream; a piece is done with when the next one comes.
+    """A buffer for one piece of a file after the other; a piece is done with when the next one comes.
 
     Arrow owns the buffer: a thread of Arrow may drop the last reference to what it reads while Python ends, and letting
     go of Python's memory is then fatal.
@@ -165,26 +167,52 @@ class Room:
 
     def __init__(self) -> None:
         self._buffer: pa.Buffer | None = None
+        self._size = 0
 
     def fill(self, data: Contents, start: int, end: int) -> NDArray[np.uint8]:
         """Copy ``data[start:end]`` into the buffer and return it."""
-        if self._buffer is None or self._buffer.size < end - start:
+        self._size = end - start
+        if self._buffer is None or self._buffer.size < self._size + 2 * MARGIN:
             # the system's pool: others keep much of what is given back
-            self._buffer = pa.allocate_buffer(end - start, memory_pool=pa.system_memory_pool())
-        piece = piece_of(data, start, end, memoryview(self._buffer)[: end - start])
+            self._buffer = pa.allocate_buffer(self._size + 2 * MARGIN, memory_pool=pa.system_memory_pool())
+            np.frombuffer(memoryview(self._buffer), np.uint8).fill(0)
+        piece = piece_of(data, start, end, memoryview(self._buffer)[MARGIN : MARGIN + self._size])
         return np.frombuffer(piece, np.uint8)
 
-    def stream(self, size: int) -> pa.BufferReader:
-        """Return a stream over the first bytes of the buffer."""
+    def stream(self) -> pa.BufferReader:
+        """Return a stream over the piece."""
+        return pa.BufferReader(self._held().slice(MARGIN, self._size))
+
+    def windows(self, dtype: str, shift: int) -> NDArray[Any]:
+        """Return what begins `shift` bytes after each byte of the piece.
+
+        Parameters
+        ----------
+        dtype : str
+            What is read at each byte, like ``'<u8'``.
+        shift : int
+            At least -`MARGIN`; together with the size of `dtype`, at most `MARGIN`. What lies before and behind the
+            piece is arbitrary.
+
+        Returns
+        -------
+        ndarray of `dtype`, one for each byte
+            Of overlapping bytes of the buffer, not to be written to.
+        """
+        buffer: Any = memoryview(self._held())
+        return np.ndarray((self._size,), dtype, buffer, MARGIN + shift, (1,))
+
+    def _held(self) -> pa.Buffer:
         if self._buffer is None:
             raise ValueError("nothing was read")
-        return pa.BufferReader(self._buffer.slice(0, size))
+        return self._buffer
 
 
 def arrow_stream(data: bytes) -> pa.BufferReader:
     """Return a stream over a copy of `data` that Arrow owns."""
     room = Room()
-    return room.stream(len(room.fill(data, 0, len(data))))
+    room.fill(data, 0, len(data))
+    return room.stream()
 
 
 def _read(path: Path, name: str) -> Contents:

@@ -10,12 +10,13 @@ import pyarrow as pa
 
 from rankstats.inputs.audit import Read, ReadAudit
 from rankstats.inputs.columns import ID_NAMES, TEXT_ID_NAMES, ColumnNames
-from rankstats.inputs.fields import NUMBER, Layout, read_columns, with_newlines
+from rankstats.inputs.fields import NUMBER, read_columns, with_newlines
 from rankstats.inputs.files import StoredFile
 from rankstats.inputs.first_lines import first_line, is_parquet
 from rankstats.inputs.formats import read_table
 from rankstats.inputs.frames import table_of
 from rankstats.inputs.items import ITEM_NAMES
+from rankstats.inputs.layout import Layout
 from rankstats.inputs.origin import HandedIn
 from rankstats.inputs.quoting import listed
 from rankstats.inputs.table_file import TableFile

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from rankstats.conventions import QRELS_FORMATS, Policies
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.inputs.audit import Read, ReadAudit
-from rankstats.inputs.fields import NUMBER, Columns, Layout, read_columns
+from rankstats.inputs.fields import NUMBER, Columns, read_columns
 from rankstats.inputs.files import StoredFile
+from rankstats.inputs.layout import Layout
 from rankstats.inputs.quoting import quoted
 from rankstats.inputs.recognised import judgments_format
 from rankstats.inputs.rows import Rows, rows_of_lines

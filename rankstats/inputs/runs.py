@@ -15,8 +15,9 @@ from rankstats.conventions import RUN_FORMATS, Policies
 from rankstats.errors import PlanError, did_you_mean
 from rankstats.inputs.audit import Read, ReadAudit
 from rankstats.inputs.duplicates import repeated_rows
-from rankstats.inputs.fields import Columns, Layout, read_columns
+from rankstats.inputs.fields import Columns, read_columns
 from rankstats.inputs.files import StoredFile
+from rankstats.inputs.layout import Layout
 from rankstats.inputs.origin import HandedIn
 from rankstats.inputs.quoting import quoted
 from rankstats.inputs.recognised import run_format

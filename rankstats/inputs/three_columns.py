@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankstats.errors import InputError
-from rankstats.inputs.fields import Columns, Layout, read_columns
+from rankstats.inputs.fields import Columns, read_columns
 from rankstats.inputs.files import Contents, StoredFile
+from rankstats.inputs.layout import Layout
 from rankstats.inputs.rows import Rows, rows_of_lines
 
 _ENOUGH_RANKS = 3

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 ODD = np.uint64(0x9E3779B97F4A7C15)
 _ODD_TOO = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
-_LOWEST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
+LOWEST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
+"""Masks of the first n of eight bytes."""
 
 
 def hashes_of_ends(texts: pa.Array[Any]) -> NDArray[np.uint32]:
@@ -30,17 +31,31 @@ def hashes_of_ends(texts: pa.Array[Any]) -> NDArray[np.uint32]:
     """
     words, offsets = _bytes_and_offsets(texts)
     lengths = np.diff(offsets)
-    hashes = words[offsets[:-1]]
-    shortest, longest = lengths.min(initial=9), lengths.max(initial=0)
-    if shortest < 8:
-        hashes &= _LOWEST_BYTES[np.minimum(lengths, 8)]
-    if longest > 8:
-        last = words[offsets[1:] - 8]
+    last = words[offsets[1:] - 8] if lengths.max(initial=0) > 8 else None
+    return hashes_of_words(words[offsets[:-1]], last, lengths)
+
+
+def hashes_of_words(
+    first: NDArray[np.uint64], last: NDArray[np.uint64] | None, lengths: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """Return what `hashes_of_ends` does, of texts whose ends are at hand.
+
+    Parameters
+    ----------
+    first, last : ndarray of uint64, shape (N,)
+        The first and the last eight bytes of each text, the first byte the lowest; of shorter texts with anything
+        behind or before. `last` may be None where no text is longer than eight bytes.
+    lengths : ndarray of int64, shape (N,)
+        How many bytes each text has.
+    """
+    shortest = lengths.min(initial=9)
+    hashes = first & LOWEST_BYTES[np.minimum(lengths, 8)] if shortest < 8 else first.copy()
+    if last is not None:
+        last = last * _ODD_TOO
         if shortest <= 8:
             last[lengths <= 8] = 0  # the first eight bytes say all; also, a hash must not depend on the other strings
-        last *= _ODD_TOO
         hashes += last
-    hashes += lengths.astype(np.uint64)
+    hashes += lengths.view(np.uint64)
     hashes *= ODD
     hashes ^= hashes >> _HALF
     return hashes.astype(np.uint32)
@@ -53,7 +68,7 @@ def hashes_of_all(texts: pa.Array[Any]) -> NDArray[np.uint64]:
     hashes = lengths.astype(np.uint64) * ODD
     for begin in range(0, int(lengths.max(initial=0)), 8):
         rows = np.flatnonzero(lengths > begin)
-        word = words[starts[rows] + begin] & _LOWEST_BYTES[np.minimum(lengths[rows] - begin, 8)]
+        word = words[starts[rows] + begin] & LOWEST_BYTES[np.minimum(lengths[rows] - begin, 8)]
         mixed = (hashes[rows] ^ word) * ODD
         hashes[rows] = mixed ^ (mixed >> _HALF)
     return hashes
