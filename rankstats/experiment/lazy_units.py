@@ -232,7 +232,7 @@ class LazyUnitQuery(UnitQuery):
         found = self.unit_tables.rows(f"SELECT arm, count(*), {asked} FROM units GROUP BY arm ORDER BY arm", self.name)
         digest = hashlib.sha256(repr([tuple(row) for row in found]).encode())
         table = self.given[0]
-        self.given = [replace(table, source=Source(table.name, digest.hexdigest()))]
+        self.given = [replace(table, origin=Source(table.name, digest.hexdigest()))]
 
     def fixed_sql(self, column: str) -> str:
         """Return SQL of a segment in ``units``."""

@@ -279,7 +279,7 @@ class _Reader:
                 what = "covariate" if column in self.covariates else "segment"
                 what = "trigger" if column == self.settings.trigger else what
                 table = self.query.given[0]
-                RowTable(table.name, "", self.query.columns, table.source).column(column, what)
+                RowTable(table.name, "", self.query.columns, table.origin).column(column, what)
 
     def _refuse_late(self, columns: Sequence[str]) -> None:
         """Refuse segments and covariates whose time of measurement (column ``NAME_at``) is not before the exposure."""

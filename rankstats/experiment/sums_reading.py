@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankstats.errors import InputError
 from rankstats.experiment.arms import designed_shares, order_arms
 from rankstats.experiment.evidence import Cell, Dominant, Evidence, MetricEvidence
 from rankstats.experiment.exact_sums import GroupedSums, Request, Variable, VariableSums, grouped_sums
@@ -20,7 +21,7 @@ from rankstats.experiment.metrics import ALL_ROWS, Metric
 from rankstats.experiment.segments import MOST_VALUES, Attribute, attribute_keys, refuse_many_values
 from rankstats.experiment.skewness import are_unequal
 from rankstats.experiment.unit_query import UnitQuery
-from rankstats.inputs.row_tables import identifier, literal, number_of, text_of
+from rankstats.inputs.row_tables import identifier, is_value, literal, number_of, text_of
 from rankstats.stats import stack_moments
 from rankstats.stats.arm_pairs import linearised
 
@@ -91,6 +92,10 @@ class SumsReader:
         self.attributes, self.covariates = tuple(attributes), tuple(covariates)
         self.facts: dict[str, Facts] = {}
         self.rows = 0
+        self._trusting = True
+        asked = [metric.expression for metric in self.settings.metrics]
+        signs = {column for expression in asked if expression.kind == "share" for column in expression.columns}
+        self._summed = {*self.query.numbers, *self.covariates} - signs
 
     # ── whether it can be had this way ──────────────────────────────────────────────────────────────────────────────
 
@@ -156,11 +161,19 @@ class SumsReader:
     def evidence(self) -> Evidence | None:
         """Return the evidence of the units; None where values are too different in size for sums to keep them all."""
         noted = list(self.query.notes)
-        try:
-            return self._evidence()
-        except _NotBySumsError:
-            self.query.notes[:] = noted
-            return None
+        # what a file states of its columns does not tell of NaN, which is rare: looked for once it stopped a sum
+        for trusting in (True, False):
+            self._trusting = trusting
+            try:
+                return self._evidence()
+            except _NotBySumsError:
+                self.query.notes[:] = noted
+                return None
+            except InputError:
+                self.query.notes[:] = noted
+                if not trusting:
+                    raise
+        return None
 
     def _evidence(self) -> Evidence:
         query = self.query
@@ -218,12 +231,23 @@ class SumsReader:
     def _number(self, column: str) -> str:
         kind = self.query.columns[column]
         name = identifier(column)
+        if self._is_trusted(column):
+            return f"CAST({name} AS DOUBLE)"
         if kind == "DOUBLE":
-            return f"CASE WHEN isnan({name}) THEN NULL ELSE {name} END"
+            return f"CASE WHEN {is_value(name)} THEN {name} END"
         return f"CAST({name} AS DOUBLE)" if kind in WHOLE_TYPES else number_of(column, kind)
 
     def _may_be_empty(self, column: str) -> bool:
-        return bool(self.facts[column].empty) or self.query.columns[column] not in WHOLE_TYPES
+        is_whole = self.query.columns[column] in WHOLE_TYPES
+        return bool(self.facts[column].empty) or not (is_whole or self._is_trusted(column))
+
+    def _is_trusted(self, column: str) -> bool:
+        """Whether fractions are taken to hold no NaN: it would stop their sum, which is one of whole numbers.
+
+        Where all are equal, or only their sign is asked for, none is.
+        """
+        facts = self.facts[column]
+        return self._trusting and column in self._summed and not facts.empty and facts.low < facts.high
 
     def _covariate(self, name: str) -> Variable:
         facts = self.facts[name]
@@ -250,15 +274,17 @@ class SumsReader:
         """Return the columns of each pass: all together, or each attribute's where that makes too many groups."""
         columns = tuple(dict.fromkeys(c for attribute in self.attributes for c in attribute.columns))
         keys = ", ".join([self._arm_key(), *(self._key(c) for c in columns)])
-        groups = self._distinct(keys, f"LIMIT {_FIRST_ROWS}")
-        for attribute in self.attributes if groups > MOST_VALUES else ():
-            own = ", ".join(map(self._key, attribute.columns))
-            if self._distinct(own, f"LIMIT {_FIRST_ROWS}") > MOST_VALUES:
-                refuse_many_values(attribute, self._distinct(own, ""))
-        return [columns] if groups <= _MOST_GROUPS else [attribute.columns for attribute in self.attributes]
+        first = f"SELECT {keys} FROM {self.source} LIMIT {_FIRST_ROWS}"
+        groups = self.tables.rows(f"SELECT DISTINCT * FROM ({first})", self.query.name)
+        for attribute in self.attributes if len(groups) > MOST_VALUES else ():
+            places = [1 + columns.index(c) for c in attribute.columns]
+            if len({tuple(group[place] for place in places) for group in groups}) > MOST_VALUES:
+                refuse_many_values(attribute, self._values(attribute))
+        return [columns] if len(groups) <= _MOST_GROUPS else [attribute.columns for attribute in self.attributes]
 
-    def _distinct(self, keys: str, limit: str) -> int:
-        sql = f"SELECT count(*) FROM (SELECT DISTINCT * FROM (SELECT {keys} FROM {self.source} {limit}))"
+    def _values(self, attribute: Attribute) -> int:
+        keys = ", ".join(map(self._key, attribute.columns))
+        sql = f"SELECT count(*) FROM (SELECT DISTINCT {keys} FROM {self.source})"
         return int(self.tables.rows(sql, self.query.name)[0][0])
 
     def _arm_key(self) -> str:

@@ -166,7 +166,7 @@ class UnitQuery:
                     )
 
     def _column(self, name: str, what: str) -> str:
-        return RowTable(self.name, "", self.columns, self.given[0].source).column(name, what)
+        return RowTable(self.name, "", self.columns, self.given[0].origin).column(name, what)
 
     def _find_numbers(self) -> None:
         wanted: dict[str, None] = {}
@@ -325,7 +325,9 @@ class UnitQuery:
     def _fixed_cell(self, column: str, kind: str) -> str:
         """Return SQL of what a row says of its unit: the text, or whether the row is triggered."""
         if column != self.settings.trigger:
-            return text_of(column)
+            # the shortest text of a narrow number is another one than the number
+            is_narrow = kind == "FLOAT" and any(column in metric.covariate for metric in self.settings.metrics)
+            return f"CAST(CAST({identifier(column)} AS DOUBLE) AS VARCHAR)" if is_narrow else text_of(column)
         return f"CASE WHEN {number_of(column, kind)} > 0 THEN {literal(TRIGGERED)} ELSE {literal(UNTRIGGERED)} END"
 
     def _fixed_columns(self) -> tuple[str, ...]:

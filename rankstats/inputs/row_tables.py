@@ -23,6 +23,7 @@ import duckdb
 import pyarrow as pa
 
 from rankstats.errors import InputError, did_you_mean
+from rankstats.inputs.digests import FileDigest
 from rankstats.inputs.frames_to_arrow import arrow_table
 from rankstats.tables.engines.choice import EngineChoice
 from rankstats.tables.engines.memory import machine_memory
@@ -55,14 +56,19 @@ class RowTable:
         Its name in SQL.
     columns : mapping of str to str
         DuckDB's types by column.
-    source : Source
-        Name, digest and size.
+    origin : Source or FileDigest
+        Name, digest and size, or what will tell them.
     """
 
     name: str
     view: str
     columns: dict[str, str]
-    source: Source
+    origin: Source | FileDigest
+
+    @property
+    def source(self) -> Source:
+        """Name, digest and size; waits for the digest."""
+        return self.origin.source() if isinstance(self.origin, FileDigest) else self.origin
 
     def column(self, name: str, what: str) -> str:
         """Return the name of a column as it is spelled here.
@@ -167,7 +173,7 @@ class RowTables:
         return self._described(name, view, Source(name, digest.hexdigest(), table.nbytes))
 
     def _open_file(self, path: Path, name: str, view: str) -> RowTable:
-        source = _digested(path, name)
+        digest = FileDigest(path, name)
         compression, start = _start(path, name)
         place = str(path)
         if compression in ("bz2", "xz"):
@@ -177,7 +183,7 @@ class RowTables:
             self.engine.execute(f"CREATE VIEW {view} AS SELECT * FROM {relation}")
         except duckdb.Error as error:
             raise _fault(error, name) from None
-        return self._described(name, view, source)
+        return self._described(name, view, digest)
 
     def _unpacked(self, path: Path, name: str, compression: str) -> str:
         place = self._folder.path / f"unpacked_{self._opened}"
@@ -190,14 +196,14 @@ class RowTables:
             raise InputError(f"is a damaged {compression} file ({error}); make or fetch it again", name) from None
         return str(place)
 
-    def _described(self, name: str, view: str, source: Source) -> RowTable:
+    def _described(self, name: str, view: str, origin: Source | FileDigest) -> RowTable:
         columns = {str(row[0]): str(row[1]) for row in self.rows(f"DESCRIBE {view}", name)}
         folded: dict[str, str] = {}
         for column in columns:
             if column.casefold() in folded:
                 raise InputError(f"two columns are named {folded[column.casefold()]!r}; rename one", name)
             folded[column.casefold()] = column
-        return RowTable(name, view, columns, source)
+        return RowTable(name, view, columns, origin)
 
     def run(self, sql: str, name: str) -> duckdb.DuckDBPyConnection:
         """Run a statement; what the engine cannot read becomes an error that names the file."""
@@ -260,12 +266,20 @@ def text_of(column: str) -> str:
     return f"nullif(trim(CAST({identifier(column)} AS VARCHAR)), '')"
 
 
+def is_value(sql: str) -> str:
+    """Return SQL that tells whether a fraction is no NaN (NULL is none).
+
+    DuckDB takes ``isnan`` for false where the bounds that a Parquet file states are numbers, which leave NaN out.
+    """
+    return f"(isfinite({sql}) OR isinf({sql}))"
+
+
 def number_of(column: str, kind: str) -> str:
     """Return SQL for the number in a column: truth values are 1 and 0, what is no number is NULL."""
     name = identifier(column)
     if kind != "VARCHAR":
         cast = f"TRY_CAST({name} AS DOUBLE)"
-        return f"CASE WHEN isnan({cast}) THEN NULL ELSE {cast} END"
+        return f"CASE WHEN {is_value(cast)} THEN {cast} END"
     absent = ", ".join(map(literal, NO_VALUE))
     return (
         f"CASE WHEN lower(trim({name})) IN ({absent}) THEN NULL WHEN lower(trim({name})) = 'true' THEN 1.0 "
@@ -280,7 +294,7 @@ def no_number(column: str, kind: str) -> str:
     if kind == "VARCHAR":
         given += f" AND lower(trim({name})) NOT IN ({', '.join(map(literal, NO_VALUE))})"
     elif kind in ("DOUBLE", "FLOAT"):
-        given += f" AND NOT isnan({name})"
+        given += f" AND {is_value(name)}"
     return f"({given} AND ({number} IS NULL OR isinf({number}) OR abs({number}) > 1e100))"
 
 
@@ -305,24 +319,6 @@ def _fault(error: Exception, name: str) -> InputError:
     first = next((part.strip() for part in text.splitlines() if part.strip() and "CSV Error" not in part), text)
     said = re.sub(r"^\w[\w ]* Error: ", "", first)
     return InputError(f"cannot be read as a table: {said[:300]}", name, int(line[1]) if line else None)
-
-
-def _digested(path: Path, name: str) -> Source:
-    digest, size = hashlib.sha256(), 0
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-                size += len(block)
-    except FileNotFoundError:
-        raise InputError("no such file", name) from None
-    except IsADirectoryError:
-        raise InputError("is a folder; name a file", name) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read ({error})", name) from None
-    if not size:
-        raise InputError("the file is empty", name)
-    return Source(name, digest.hexdigest(), size)
 
 
 def _start(path: Path, name: str) -> tuple[str, bytes]:

@@ -187,7 +187,7 @@ class _Reader:
         return f"SELECT {', '.join(cells)} FROM {table.view}"
 
     def _known(self, column: str, what: str) -> str:
-        return RowTable(self.name, "", self.kinds, self.given[0].source).column(column, what)
+        return RowTable(self.name, "", self.kinds, self.given[0].origin).column(column, what)
 
     def _find_columns(self) -> None:
         folded = {column.casefold(): column for column in self.kinds}

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats as scipy_stats
 
 from rankstats.errors import InputError, PlanError
+from rankstats.experiment import metric_from_text, with_roles
 from rankstats.experiment.sums_reading import SumsReader
 from tests.experiment.made import check, effect, readout
 
@@ -96,3 +101,30 @@ def test_arms_that_cannot_be_are_refused() -> None:
         readout([{"arm": f"u{i}", "x": i} for i in range(200)], "x")
     with pytest.raises(InputError, match="cannot be printed"):
         readout([{"arm": f"a\x1b[31m{i % 2}", "x": i} for i in range(200)], "x")
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32()])
+@pytest.mark.parametrize("spread", [1.0, 0.0])
+def test_nan_that_a_parquet_file_does_not_state_is_no_value(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, kind: pa.DataType, spread: float
+) -> None:
+    """The bounds in the file leave NaN out, so that only the sums meet it."""
+    rng = np.random.default_rng(4)
+    x = 7.0 + spread * rng.normal(size=400)
+    x[[5, 8, 17]] = np.nan
+    columns = {"x": x, "y": rng.normal(9.0, 1.0, 400), "z": rng.integers(1, 4, 400).astype(float)}
+    path = tmp_path / "rows.parquet"
+    arm = pa.array(["A", "B"] * 200)
+    pq.write_table(
+        pa.table({"arm": arm, **{name: pa.array(cells).cast(kind) for name, cells in columns.items()}}), path
+    )
+    stated = pq.ParquetFile(path).metadata.row_group(0).column(1).statistics
+    assert (stated.null_count, stated.max) == (0, pytest.approx(np.nanmax(x)))
+    asked = [metric_from_text(text) for text in ("x", "share(x)", "r = sum(x)/sum(z)")]
+    asked.append(replace(metric_from_text("y"), covariate=("x",)))
+    by_sums, by_units = both_ways(monkeypatch, path, metrics=with_roles(tuple(asked), frozenset()))
+    for metric in asked:
+        one, other = effect(by_sums, metric.name), effect(by_units, metric.name)
+        assert one.n == other.n
+        assert one.difference == pytest.approx(other.difference, rel=1e-9, abs=1e-12)
+        assert one.standard_error == pytest.approx(other.standard_error, rel=1e-9)
