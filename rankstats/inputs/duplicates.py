@@ -17,7 +17,7 @@ from rankstats.tables.threads import in_threads
 
 _SPREAD = np.uint32(0x9E3779B1)
 _SEGMENT_ROWS = 1 << 16  # few enough for the cache of the processor, enough for threads not to wait for each other
-_SLOTS_A_ROW = 8
+_SLOTS_A_ROW = 4
 
 
 def repeated_rows(

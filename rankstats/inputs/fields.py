@@ -33,6 +33,9 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """A decimal number; no NaN, no infinity, no hexadecimal or grouped digits."""
 
 BLOCK_BYTES = 1 << 21
+_LEAST_BLOCK_BYTES = 1 << 19
+_BLOCKS = 128
+"""Blocks that a file is cut into before they get larger than the least: larger ones cost less time and more memory."""
 SCAN_BYTES = 1 << 18  # fits in the second-level cache
 _WHITE_BYTES = b" \t\n\r\v\f"
 _IS_WHITE = np.zeros(256, bool)
@@ -173,8 +176,9 @@ def _parse(data: Contents, separator: bytes, layout: Layout, *, plain: bool = Fa
 def _pieces(data: Contents) -> list[tuple[int, int]]:
     """Return where blocks of whole lines begin and end."""
     pieces, start = [], 0
+    size = min(BLOCK_BYTES, max(len(data) // _BLOCKS, _LEAST_BLOCK_BYTES))
     while start < len(data):
-        end = start + BLOCK_BYTES
+        end = start + size
         if end < len(data):
             last = data.rfind(b"\n", start, end)
             end = 1 + (last if last >= 0 else data.find(b"\n", end))

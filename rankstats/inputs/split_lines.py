@@ -20,6 +20,8 @@ from rankstats.tables.arrow_functions import cast, encoded
 from rankstats.tables.text_hashes import LOWEST_BYTES, hashes_of_words
 
 _WORD = 8
+_LONGEST = 512
+"""Bytes of a text: longer ones would be moved in too many steps."""
 _BYTE = np.uint64(8)
 _HIGHEST_BYTES = ~LOWEST_BYTES[::-1]
 _POINT, _MINUS = 46, 45
@@ -52,18 +54,20 @@ def split_block(room: Room, separator: int, layout: Layout) -> Block | None:
     ends = _ends_of_fields(room, separator, len(layout.names))
     if ends is None:
         return None
-    numbers = [_numbers(_Field.of(room, ends, position)) for position in layout.numbers]
+    queried, documents = _Field.of(room, ends, layout.query), _Field.of(room, ends, layout.document)
+    counted = [_Field.of(room, ends, position) for position in layout.numbers]
+    if max(field.longest for field in (queried, documents, *counted)) > _LONGEST:
+        return None
+    numbers = [_numbers(field) for field in counted]
     read = [column for column in numbers if column is not None]
     if len(read) < len(numbers):
         return None
-    queries, query = _runs(_Field.of(room, ends, layout.query))
-    documents = _Field.of(room, ends, layout.document)
+    queries, query = _runs(queried)
     first = documents.words()
     hashes = None
     if layout.is_hashed:
-        hashes = hashes_of_words(
-            first, documents.last_words() if documents.longest > _WORD else None, documents.lengths
-        )
+        last = documents.last_words() if documents.longest > _WORD else None
+        hashes = hashes_of_words(first, last, documents.lengths)
     return Block(queries, query, documents.texts(first), read, hashes)
 
 

@@ -25,7 +25,7 @@ from rankstats.tables.row_groups import are_distinct, group_starts, pieces
 from rankstats.tables.text_hashes import hashes_of_ends
 from rankstats.tables.threads import in_threads
 
-_LOOKED_UP_AT_ONCE = 1 << 17
+_LOOKED_UP_AT_ONCE = 1 << 19
 _NAMES_SHOWN = 5
 _PLACES_A_DOCUMENT = 64  # so that one in 64 of the other documents is looked up in vain
 _MOST_BITS = 22  # of a hash: more would not fit in the processor's cache

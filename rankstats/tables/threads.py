@@ -14,11 +14,11 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 _AHEAD = 1
-_KEPT_BYTES = 1 << 23
+_KEPT_BYTES = 1 << 22
 
 
 def keep_pieces() -> None:
-    """Have the allocator keep the memory of arrays of up to 8 MiB for the arrays that follow.
+    """Have the allocator keep the memory of arrays of up to 4 MiB for the arrays that follow.
 
     The GNU C library fetches every larger piece from the system, and gives it back, page by page, which takes longer
     than most work on it; what is larger, it learns from the pieces that are let go of. Elsewhere this does nothing.

@@ -114,6 +114,7 @@ PLAIN = b"q Q0 d1 1 1.5 t\nq Q0 d2 1 0.5 t\n"
             pytest.param(PLAIN.replace(b"1.5", score), id=f"score {score.decode()}")
             for score in b"x nan inf - . -. 1.5.0 1-5 1,5 --1.5 1e999 /.5".split()
         ),
+        pytest.param(PLAIN.replace(b"d1", b"d" * 1000), id="a very long text"),
         pytest.param(PLAIN.replace(b"1.5", b"-").replace(b"0.5", b"3"), id="a minus alone among whole numbers"),
     ],
 )
