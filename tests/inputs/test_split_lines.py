@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rankstats.conventions import Policies
-from rankstats.inputs.files import Room
+from rankstats.inputs import fields
+from rankstats.inputs.files import Room, StoredFile
 from rankstats.inputs.layout import Block, Layout
 from rankstats.inputs.runs import read_run
 from rankstats.inputs.split_lines import split_block
 from rankstats.tables.arrow_arrays import text_array
 from rankstats.tables.text_hashes import hashes_of_ends
+from tests.inputs.test_fuzz import mutated
 
 LAYOUT = Layout("", ("qid", "Q0", "docid", "rank", "score", "tag"), 0, 2, (4, 3), 4, 3, "", is_hashed=True)
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30)
@@ -139,3 +143,30 @@ def test_a_block_beyond_ascii_is_read_all_the_same(tmp_path, monkeypatch):
     assert [run.query_ids[code] for code in run.query.tolist()] == [row[0] for row in rows]
     assert run.score.tolist() == [float(row[2]) for row in rows]
     assert run.doc_hashes.tolist() == hashes_of_ends(text_array([row[1] for row in rows])).tolist()
+
+
+def test_what_is_split_of_mutated_lines_is_what_the_reader_of_csv_reads(monkeypatch, tmp_path):
+    path = tmp_path / "a.run"
+    path.write_bytes(PLAIN)
+    file, rng = StoredFile(path, digest=False), random.Random(6)
+    split_too = 0
+    for _ in range(1500):
+        decimals = rng.choice([0, 1, 3, 6])
+        rows = [
+            (rng.choice(["q1", "q2", "a-longer-query"]), f"d{rng.randint(0, 10 ** rng.randint(1, 12))}")
+            for _ in range(rng.randint(1, 12))
+        ]
+        stored = mutated(rng, lines([(*row, f"{rng.uniform(-50, 50):.{decimals}f}") for row in rows]).decode())
+        block = split(stored) if stored else None
+        if block is None:
+            continue
+        split_too += 1
+        with monkeypatch.context() as without:
+            without.setattr(fields, "split_block", lambda *_: None)
+            other = fields.read_columns(file, stored, LAYOUT)
+        assert [block.queries[code] for code in block.query.tolist()] == [
+            other.query_ids[code] for code in other.query.tolist()
+        ]
+        assert block.doc_ids.to_pylist() == other.doc_ids.to_pylist()
+        assert [column.tobytes() for column in block.numbers] == [column.tobytes() for column in other.numbers]
+    assert split_too > 100
