@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from rankstats.tables.arrow_arrays import text_array
 from rankstats.tables.text_hashes import hashes_of_ends
 from tests.inputs.test_fuzz import mutated
 
+Row = tuple[str, str, str]
+"""Query, document and score."""
 LAYOUT = Layout("", ("qid", "Q0", "docid", "rank", "score", "tag"), 0, 2, (4, 3), 4, 3, "", is_hashed=True)
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=30)
 """Texts of other lengths than those of a word of eight bytes, and of that."""
@@ -46,11 +49,11 @@ def split(content: bytes, separator: bytes = b" ", stale: bytes = b"") -> Block 
     return split_block(room, separator[0], LAYOUT)
 
 
-def lines(rows: list[tuple[str, str, str]], separator: str = " ") -> bytes:
+def lines(rows: list[Row], separator: str = " ") -> bytes:
     return "".join(separator.join((q, "Q0", d, "1", score, "tag")) + "\n" for q, d, score in rows).encode()
 
 
-def assert_is(block: Block | None, rows: list[tuple[str, str, str]]) -> None:
+def assert_is(block: Block | None, rows: list[Row]) -> None:
     assert block is not None
     assert [block.queries[code] for code in block.query.tolist()] == [row[0] for row in rows]
     assert len(set(block.queries)) == len(block.queries)
@@ -67,19 +70,19 @@ def assert_is(block: Block | None, rows: list[tuple[str, str, str]]) -> None:
     st.sampled_from([" ", "\t"]),
     st.binary(max_size=900),
 )
-def test_any_plain_lines_are_split(rows, separator, stale):
+def test_any_plain_lines_are_split(rows: list[Row], separator: str, stale: bytes) -> None:
     """Texts and numbers of any length, in a room with the remains of another piece."""
     assert_is(split(lines(rows, separator), separator.encode(), stale), rows)
 
 
 @given(FIXED, WORDS, st.integers(0, 3))
-def test_numbers_of_the_same_decimals(scores, query, repeats):
+def test_numbers_of_the_same_decimals(scores: list[str], query: str, repeats: int) -> None:
     """The short way for numbers gives what Python makes of the text, to the last bit."""
     rows = [(query, f"d{i}", score) for i, score in enumerate(scores * (1 + repeats))]
     assert_is(split(lines(rows)), rows)
 
 
-def test_every_short_number():
+def test_every_short_number() -> None:
     """All numbers of three decimals in a range, and of none, to the last bit."""
     for scores in (
         [f"{i / 1000:.3f}" for i in range(-20_000, 20_000)],
@@ -89,7 +92,7 @@ def test_every_short_number():
         assert_is(split(lines(rows)), rows)
 
 
-def test_a_query_that_returns_has_one_number():
+def test_a_query_that_returns_has_one_number() -> None:
     rows = [("a", "1", "1"), ("b" * 9, "1", "1"), ("a", "2", "1"), ("b" * 8 + "c", "1", "1"), ("b" * 9, "2", "1")]
     assert_is(split(lines(rows)), rows)
 
@@ -122,17 +125,17 @@ PLAIN = b"q Q0 d1 1 1.5 t\nq Q0 d2 1 0.5 t\n"
         pytest.param(PLAIN.replace(b"1.5", b"-").replace(b"0.5", b"3"), id="a minus alone among whole numbers"),
     ],
 )
-def test_what_is_not_plain_is_refused(content):
+def test_what_is_not_plain_is_refused(content: bytes) -> None:
     assert split(content) is None
 
 
-def test_the_point_of_another_field_is_not_taken():
+def test_the_point_of_another_field_is_not_taken() -> None:
     block = split(PLAIN.replace(b"1 0.5", b"1. 5"))
     assert block is not None
     assert [column.tolist() for column in block.numbers] == [[1.5, 5.0], [1.0, 1.0]]
 
 
-def test_a_block_beyond_ascii_is_read_all_the_same(tmp_path, monkeypatch):
+def test_a_block_beyond_ascii_is_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only that block goes to the other reader; its neighbours and it are one run."""
     monkeypatch.setattr("rankstats.inputs.fields.BLOCK_BYTES", 64)
     rows = [(f"q{i // 5}", f"dü{i}" if i == 17 else f"d{i}", f"{100 - i}.5") for i in range(40)]
@@ -145,7 +148,9 @@ def test_a_block_beyond_ascii_is_read_all_the_same(tmp_path, monkeypatch):
     assert run.doc_hashes.tolist() == hashes_of_ends(text_array([row[1] for row in rows])).tolist()
 
 
-def test_what_is_split_of_mutated_lines_is_what_the_reader_of_csv_reads(monkeypatch, tmp_path):
+def test_mutated_lines_are_split_as_the_reader_of_csv_reads_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     path = tmp_path / "a.run"
     path.write_bytes(PLAIN)
     file, rng = StoredFile(path, digest=False), random.Random(6)
