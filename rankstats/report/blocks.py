@@ -6,17 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-BETTER, WORSE, NOT_SHOWN, EQUIVALENT, TOO_FEW = "better", "worse", "not-shown", "equivalent", "too-few"
-MARKS = {BETTER: "▲", WORSE: "▼", NOT_SHOWN: "●", EQUIVALENT: "◆", TOO_FEW: "○"}
+from rankstats.report.drawings import Drawing, Forest, ForestRow
+
 RULES_SHOWN = 6
 """Rules of a policy that are shown whatever they found."""
-WORDS = {
-    BETTER: "better",
-    WORSE: "worse",
-    NOT_SHOWN: "not shown",
-    EQUIVALENT: "equivalent",
-    TOO_FEW: "too few",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +23,9 @@ class Cell:
     note : str
         A second, smaller line.
     tone : str
-        One of the five tones, 'quiet', or empty.
+        One of the tones, 'quiet', or empty.
     mark : str
-        A mark before the text (▲ ▼ ● ◆ ○), or empty.
+        A mark before the text (▲ ▼ ● ◆ ■ ○), or empty.
     badge : str
         A word before the text, such as 'highest', or empty.
     stars : int
@@ -121,164 +114,6 @@ class Prose:
     kind: ClassVar[str] = "prose"
     key: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForestRow:
-    """One estimate of a forest.
-
-    Attributes
-    ----------
-    name, label, n, share, difference, interval, own_p, p : str
-        The texts of the row; `label` is the name, short enough for a figure; `own_p` goes with `interval`, `p` is the
-        adjusted one where there is one.
-    spoken : str
-        The row in words, for readers who do not see the marks.
-    adjusted : bool
-        Whether the p-value is an adjusted one.
-    tone : str
-        One of the five tones.
-    value : float or None
-        The estimate.
-    inner : (float, float) or None
-        The row's own interval; infinite ends are allowed.
-    outer : (float, float) or None
-        The simultaneous interval.
-    first : bool
-        Whether the row starts a group (a little space before it).
-    cut : str
-        The end of `label` that explains a built-in segment, which narrow pages leave out.
-    """
-
-    name: str
-    label: str
-    n: str
-    share: str
-    difference: str
-    interval: str
-    own_p: str
-    p: str
-    spoken: str
-    adjusted: bool
-    tone: str
-    value: float | None
-    inner: tuple[float, float] | None
-    outer: tuple[float, float] | None
-    first: bool = False
-    cut: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """A horizontal axis of differences: its ends, and ticks with their labels."""
-
-    low: float
-    high: float
-    ticks: tuple[tuple[float, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Forest:
-    """Estimates with intervals on one axis.
-
-    Attributes
-    ----------
-    p_label : str
-        The heading of the p-values.
-    margin : float or None
-        Half the width of the band of equivalence.
-    reference : float or None
-        The overall effect, drawn as a dashed line.
-    higher_is_better : bool
-        Which side of zero is the better one.
-    """
-
-    shape: ClassVar[str] = "forest"
-    rows: tuple[ForestRow, ...]
-    axis: Axis
-    axis_label: str
-    p_label: str
-    margin: float | None = None
-    reference: float | None = None
-    higher_is_better: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeBar:
-    """Better, equal and worse counts of one comparison."""
-
-    label: str
-    better: int
-    equal: int
-    worse: int
-
-
-@dataclass(frozen=True, slots=True)
-class OutcomeBars:
-    """Stacked bars of counts, one a comparison."""
-
-    shape: ClassVar[str] = "outcomes"
-    rows: tuple[OutcomeBar, ...]
-    unit: str
-
-
-@dataclass(frozen=True, slots=True)
-class Waterfall:
-    """Per-query differences, sorted from best to worst."""
-
-    shape: ClassVar[str] = "waterfall"
-    differences: tuple[float, ...]
-    axis_label: str
-    higher_is_better: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Scatter:
-    """Per-query values of one system against another."""
-
-    shape: ClassVar[str] = "scatter"
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    x_label: str
-    y_label: str
-    higher_is_better: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Counts of resampled differences, with the observed one and its interval."""
-
-    shape: ClassVar[str] = "distribution"
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    observed: float
-    interval: tuple[float, float] | None
-    tone: str
-    axis_label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Crossed:
-    """Every system against every other, the best mean first.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Names of the systems, short enough for a figure.
-    tones : tuple of tuple of str
-        What the row's system is shown to be against the column's: one of the five tones, empty where they are not
-        compared.
-    texts : tuple of tuple of str
-        Differences, row less column; empty where there is no room for them.
-    """
-
-    shape: ClassVar[str] = "crossed"
-    labels: tuple[str, ...]
-    tones: tuple[tuple[str, ...], ...]
-    texts: tuple[tuple[str, ...], ...] = ()
-
-
-Drawing = Forest | OutcomeBars | Waterfall | Scatter | Distribution | Crossed
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +264,11 @@ class Where:
     remarks: tuple[str, ...]
     share: str
     more: str = ""
+
+    def beside(self, row: ForestRow) -> str:
+        """Return what a narrow page puts under the name of a row: what explains it, n, and of one panel the share."""
+        counted = f"n {row.n}, {row.share}" if row.share and len(self.panels) == 1 else f"n {row.n}"
+        return " · ".join(part for part in (row.cut.strip(" ()"), counted.replace(" ", "\N{NO-BREAK SPACE}")) if part)
 
     @property
     def lines(self) -> tuple[tuple[ForestRow, ...], ...]:

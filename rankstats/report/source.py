@@ -10,7 +10,7 @@ from typing import Any
 from rankstats import wording
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.errors import RankstatsError
-from rankstats.report import blocks
+from rankstats.report import tones
 from rankstats.report.texts import LONGEST_LABEL, label, shown
 
 Row = Mapping[str, Any]
@@ -18,6 +18,8 @@ Pair = tuple[str, str]
 Segment = tuple[str, str] | None
 
 SCHEMA_VERSION = "1"
+BUILT_IN = ("length", "popularity", "relevant")
+"""Attributes that rankstats makes; the labels of their segments explain themselves."""
 STAR_LEVELS = (0.01, 0.001)
 """Adjusted p-values at which a difference that is shown gets a further star."""
 REQUIRED = (
@@ -144,6 +146,29 @@ class Source:
         return {attribute: named.get(attribute, shown(attribute, 80)) for attribute in found}
 
     @cached_property
+    def trigger(self) -> str | None:
+        """The attribute that divides the units of an experiment by its trigger, or None."""
+        if not (self.report["experiment"] or {}).get("trigger"):
+            return None
+        values: dict[str, set[str]] = {}
+        for segment in self.segments:
+            values.setdefault(segment["attribute"], set()).add(str(segment["value"]))
+        return next((name for name, found in values.items() if found <= {"triggered", "not triggered"}), None)
+
+    @cached_property
+    def segment_labels(self) -> dict[tuple[str, str], str]:
+        """Labels of the segments by attribute and value; the first of a column of the data names the column."""
+        labels: dict[tuple[str, str], str] = {}
+        before = None
+        for segment in self.segments:
+            attribute, text = segment["attribute"], shown(str(segment["label"]), 80)
+            explained = attribute == self.trigger or all(part in BUILT_IN for part in str(attribute).split("+"))
+            named = attribute != before and not explained
+            labels[attribute, segment["value"]] = f"{self.attributes[attribute]}: {text}" if named else text
+            before = attribute
+        return labels
+
+    @cached_property
     def outcome_measures(self) -> tuple[str, ...]:
         """The measures that systems are compared on: without those that only say how far others can be trusted."""
         return tuple(m for m, row in self.measures.items() if m in self.primary or not row.get("diagnostic"))
@@ -155,6 +180,11 @@ class Source:
         return counted.get(self.report["kind"], ("query", "queries"))
 
     # ── look-ups ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def by_id(self) -> dict[str, Row]:
+        """Differences by their ids."""
+        return {row["id"]: row for row in self.report["differences"]}
 
     @cached_property
     def _differences(self) -> dict[tuple[str, Pair, Segment, str | None], Row]:
@@ -198,28 +228,64 @@ class Source:
         return str(named or "none")
 
     def tone(self, row: Row) -> str:
-        """Return what a difference shows: its verdict, or its adjusted p-value and the side of zero."""
+        """Return what a difference shows: its verdict, or its adjusted p-value and the side of zero.
+
+        The one place that decides it: a verdict that is withheld, and what rests on the same evidence, is `WITHHELD`
+        wherever it is drawn, listed or counted.
+        """
         # an arm of an experiment needs as many units as a comparison needs queries
         if min(row["n"], row.get("n_baseline", row["n"]), row.get("n_system", row["n"])) < SMALLEST_VERDICT_N:
-            return blocks.TOO_FEW
-        if row["id"] in self.outcomes:
-            return self.outcomes[row["id"]]
-        if row.get("withheld"):
-            return blocks.NOT_SHOWN
+            return tones.TOO_FEW
+        if self.withheld(row):
+            return tones.WITHHELD
+        return self.outcomes[row["id"]] if row["id"] in self.outcomes else self._read_off(row)
+
+    def claim_tone(self, found: Row) -> str:
+        """Return the tone of the claim that a row of coverage, condensed lists, ties or robustness is about."""
+        return self.tone(self.by_id[found["difference_id"]])
+
+    def withheld(self, row: Row) -> str:
+        """Return why no verdict is given on a difference; empty where one is given.
+
+        The reason of a claim over all queries holds for its segments, and without weights: they rest on the same lists.
+        A check that blocks a whole experiment holds for every metric.
+        """
+        if self.measures[row["measure"]].get("diagnostic") and row["id"] not in self.outcomes:
+            return ""
+        own = row.get("withheld") or self._withheld.get((row["measure"], row["baseline"], row["system"]))
+        return str(own or self._blocked)
+
+    @cached_property
+    def _withheld(self) -> dict[tuple[str, str, str], str]:
+        return {
+            (row["measure"], row["baseline"], row["system"]): row["withheld"]
+            for row in self.report["differences"]
+            if row.get("withheld")
+        }
+
+    @cached_property
+    def _blocked(self) -> str:
+        """Why nothing of an experiment can be believed, such as arms of other sizes than designed."""
+        checks = (self.report["experiment"] or {}).get("checks") or []
+        if not any(check["outcome"] == "blocks" and not check.get("measure") for check in checks):
+            return ""
+        return next(iter(self._withheld.values()), "")
+
+    def _read_off(self, row: Row) -> str:
         family = self.family(row)
         p = row["p_value"] if row["p_adjusted"] is None else row["p_adjusted"]
         alpha = self.alpha if family is None else family["alpha"]
         size = effect_of(row)
         if p is None or not size or p > alpha or self.measures[row["measure"]].get("diagnostic"):
-            return blocks.NOT_SHOWN
+            return tones.NOT_SHOWN
         if row["test"] in RANK_TESTS and not _leaves_out_zero(row["interval"]):
-            return blocks.NOT_SHOWN
+            return tones.NOT_SHOWN
         higher = self.measures[row["measure"]]["higher_is_better"]
-        return blocks.BETTER if (size > 0) == higher else blocks.WORSE
+        return tones.BETTER if (size > 0) == higher else tones.WORSE
 
     def stars(self, row: Row) -> int:
         """Return the stars of a difference in a paper: none where it is not shown, else one, more at .01 and .001."""
-        if self.tone(row) not in {blocks.BETTER, blocks.WORSE}:
+        if self.tone(row) not in {tones.BETTER, tones.WORSE}:
             return 0
         p = row["p_value"] if row["p_adjusted"] is None else row["p_adjusted"]
         return 1 + sum(1 for level in STAR_LEVELS if p <= level < self.alpha)
