@@ -17,7 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"errors"}),
     frozenset({"conventions"}),
-    frozenset({"wording"}),
+    frozenset({"wording", "procedure_names"}),
     frozenset({"tables"}),
     frozenset({"inputs", "measures", "stats"}),
     frozenset({"plan"}),

@@ -1,7 +1,7 @@
 """Evidence checks: what could lead a reader to a wrong decision, each with a code, a severity and a plain sentence.
 
-A check takes the findings and yields warnings. New ones go to `data_checks` or `claim_checks` and, with the question
-that they answer, into `CHECKS`.
+A check takes the findings and yields warnings. New ones go to `data_checks`, `claim_checks` or `weight_checks`, and
+with the question that they answer into `CHECKS`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rankstats.comparison import claim_checks, data_checks
+from rankstats.comparison import claim_checks, data_checks, direction_checks, weight_checks
 from rankstats.comparison.findings import Findings
 from rankstats.comparison.result import Checked, Warning
 from rankstats.wording import count
 
+_NAMED = 3
+"""Places of one warning that are named; more are counted."""
 _ORDER = {"serious": 0, "warning": 1, "info": 2}
 
 
@@ -25,6 +27,11 @@ def always(findings: Findings) -> bool:
 def with_runs(findings: Findings) -> bool:
     """Applies where ranked lists and judgments are known."""
     return bool(findings.evidence.hits)
+
+
+def with_ready_made(findings: Findings) -> bool:
+    """Applies where values were read and not computed."""
+    return findings.evidence.judgments is None
 
 
 def with_weights(findings: Findings) -> bool:
@@ -45,6 +52,11 @@ def with_table(findings: Findings) -> bool:
 def with_segments(findings: Findings) -> bool:
     """Applies where segments are asked for."""
     return bool(findings.plan.segments)
+
+
+def with_mixes(findings: Findings) -> bool:
+    """Applies where a mix of segments is stated, or measured in the traffic."""
+    return bool(findings.mixes)
 
 
 def with_intervals(findings: Findings) -> bool:
@@ -93,13 +105,19 @@ CHECKS: Sequence[Check] = (
     Check("is a run too good to be true?", data_checks.perfect_runs, ("perfect_run",), with_runs),
     Check("were the queries used for tuning?", data_checks.tuning_queries, ("tuning_queries",), with_table),
     Check(
+        "is the direction of every measure known?",
+        direction_checks.assumed_directions,
+        ("assumed_direction",),
+        with_ready_made,
+    ),
+    Check(
         "are there enough queries for the level?",
         claim_checks.few_queries,
         ("few_queries", "level_unreachable"),
     ),
     Check(
         "do weighted and plain means agree?",
-        claim_checks.weights_disagree,
+        weight_checks.weights_disagree,
         ("weights_disagree", "reversal"),
         with_weights,
     ),
@@ -119,10 +137,11 @@ CHECKS: Sequence[Check] = (
     Check("do mean and counts agree?", claim_checks.mean_against_losses, ("mean_against_losses",)),
     Check("do the tests of the mean agree?", claim_checks.tests_disagree, ("tests_disagree",)),
     Check("do the corrections agree?", claim_checks.corrections_disagree, ("corrections_disagree",), with_family),
+    Check("would another mix of segments say the same?", weight_checks.mix_disagrees, ("mix_disagrees",), with_mixes),
     Check("does a segment point the other way?", claim_checks.reversals, ("segment_reversal",), with_segments),
     Check("did every run answer every query?", data_checks.missing_queries, ("missing_queries",)),
     Check("are all values there?", data_checks.undefined_scores, ("undefined_values",)),
-    Check("do the weights rest on enough queries?", claim_checks.low_effective_n, ("low_effective_n",), with_weights),
+    Check("do the weights rest on enough queries?", weight_checks.low_effective_n, ("low_effective_n",), with_weights),
     Check("do query texts repeat?", data_checks.duplicate_texts, ("duplicate_texts",), with_texts),
     Check("has every query a cluster?", data_checks.clusters_without_value, ("no_cluster",), with_weights),
     Check("do the tests look at both sides?", claim_checks.one_sided, ("one_sided",)),
@@ -183,10 +202,15 @@ def check_evidence(findings: Findings) -> tuple[tuple[Warning, ...], tuple[Check
             grouped.setdefault((warning.code, warning.severity, warning.message), []).append(warning.where)
         checked.append(_outcome(check, found, applies=check.applies(findings)))
     warnings = [
-        Warning(code, severity, message, places[0] if len(places) == 1 else count(len(places), "comparison"))
+        Warning(code, severity, message, _places(list(dict.fromkeys(places))))
         for (code, severity, message), places in grouped.items()
     ]
     return tuple(sorted(warnings, key=lambda warning: _ORDER[warning.severity])), tuple(checked)
+
+
+def _places(places: Sequence[str]) -> str:
+    """Name the places of a warning that is said once for all of them."""
+    return "; ".join(places) if len(places) <= _NAMED else count(len(places), "comparison")
 
 
 def _outcome(check: Check, found: Sequence[Warning], *, applies: bool) -> Checked:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankstats.comparison.findings import Findings, queries
-from rankstats.comparison.result import Warning
+from rankstats.comparison.findings import Findings, all_of, outcome_words, queries
+from rankstats.comparison.result import Difference, Warning
 from rankstats.comparison.verdicts import has_too_few, independent, outcome_of, sample
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
+from rankstats.procedure_names import CORRECTION_NAMES, TEST_NAMES
 from rankstats.wording import count, decimals_for, number, p_statement, p_value, signed
 
 
@@ -20,9 +21,7 @@ def few_queries(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "level_unreachable",
                 "serious",
-                f"No sign-flip p-value can reach {findings.plan.alpha:g} here: with {sample(row)}, "
-                f"{row.n - row.ties:,} of them with a difference, and this correction the smallest is "
-                f"{p_value(row.smallest_p)}.",
+                f"No sign-flip p-value can reach {findings.plan.alpha:g} here: {_smallest(row)}.",
                 findings.place(row),
             )
         elif has_too_few(row):
@@ -38,6 +37,14 @@ def few_queries(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "few_queries", "warning", f"{sample(row)} can show large differences only.", findings.place(row)
             )
+
+
+def _smallest(row: Difference) -> str:
+    """Say how small p can be, and of what that follows."""
+    moved = f", {row.n - row.ties:,} of them with a difference," if row.ties else ""
+    corrected = "" if row.correction == "none" else " and this correction"
+    smallest = row.smallest_p or 0.0
+    return f"with {sample(row)}{moved}{corrected} the smallest possible p is {p_value(smallest) if smallest < 1 else 1}"
 
 
 def small_bootstrap(findings: Findings) -> Iterator[Warning]:
@@ -90,7 +97,7 @@ def tests_disagree(findings: Findings) -> Iterator[Warning]:
         p_values = {row.test: row.p_value, **{o.test: o.p_value for o in row.also if o.p_value is not None}}
         means = {test: min(1.0, members * p) for test, p in p_values.items() if test not in RANK_TESTS}
         if len({p <= alpha for p in means.values()}) > 1:
-            listed = ", ".join(f"{test} {p_statement(p)}" for test, p in means.items())
+            listed = ", ".join(f"{TEST_NAMES.get(test, test)} {p_statement(p)}" for test, p in means.items())
             corrected = ", times the size of the family" if members > 1 else ""
             yield Warning(
                 "tests_disagree",
@@ -114,7 +121,7 @@ def corrections_disagree(findings: Findings) -> Iterator[Warning]:
             if other.p_adjusted is not None and other.correction not in ("bh", "by", "none")
         }
         if len({p <= alpha for p in p_values.values()}) > 1:
-            listed = ", ".join(f"{name} {p_statement(p)}" for name, p in p_values.items())
+            listed = ", ".join(f"{CORRECTION_NAMES.get(name, name)} {p_statement(p)}" for name, p in p_values.items())
             yield Warning(
                 "corrections_disagree",
                 "warning",
@@ -133,15 +140,25 @@ def unjudged_decide(findings: Findings) -> Iterator[Warning]:
                 "unjudged_decide", "serious", f"The verdict is withheld: {row.withheld}.", findings.place(row)
             )
         elif found.to_turn is not None and found.verdict in ("better", "worse"):
-            wanted = count(found.to_turn, "unjudged document")
-            likely = f"; at the rate of the judged ones about {found.likely:,.0f} are" if found.likely else ""
             yield Warning(
                 "unjudged_decide",
                 "warning" if found.likely and found.to_turn <= found.likely else "info",
-                f"{wanted} of the top {found.depth}, if relevant (of the lowest grade), would turn the verdict"
-                f"{likely}.",
+                _turning(found.to_turn, found.depth, found.likely),
                 findings.place(row),
             )
+
+
+def _turning(documents: int, depth: int, likely: float | None) -> str:
+    """Say how many documents turn a verdict, and how many are likely relevant where that is known."""
+    them = "it was" if documents == 1 else "they were"
+    text = (
+        f"{count(documents, 'unjudged document')} of the top {depth} would turn the verdict if {them} relevant "
+        "(of the lowest grade)"
+    )
+    if not likely:
+        return f"{text}."
+    told = "fewer than 1 of the losing list's is" if likely < 1 else f"about {likely:,.0f} of the losing list's are"
+    return f"{text}; at the rate of the judged ones, {told}."
 
 
 def condensed_disagree(findings: Findings) -> Iterator[Warning]:
@@ -158,9 +175,9 @@ def condensed_disagree(findings: Findings) -> Iterator[Warning]:
             "condensed_disagree",
             "warning" if turned else "info",
             f"Without the unjudged documents (condensed lists) the difference is {condensed}"
-            + (f" ({_outcome_words(found.outcome or '')})" if turned else "")
+            + (f" ({outcome_words(found.outcome or '')})" if turned else "")
             + f", as judged {plain}"
-            + (f" ({_outcome_words(found.verdict)})" if turned else "")
+            + (f" ({outcome_words(found.verdict)}{'' if row.withheld is None else ', withheld'})" if turned else "")
             + ": what is read off depends on documents that nobody judged.",
             findings.place(row),
         )
@@ -177,11 +194,16 @@ def ties_decide(findings: Findings) -> Iterator[Warning]:
             if n
         ]
         decimals = decimals_for(row.standard_error)
+        if signed(found.low, decimals) == signed(found.high, decimals):
+            if found.turns_to is None:
+                # less than the digits that the standard error supports
+                continue
+            decimals = decimals_for(found.high - found.low)
         text = (
             f"The order of tied scores changes the value of {' and '.join(parts)}: the difference lies between "
             f"{signed(found.low, decimals)} and {signed(found.high, decimals)}"
         )
-        turned = f", and the verdict would be '{_outcome_words(found.turns_to)}'" if found.turns_to else ""
+        turned = f", and the verdict would be “{outcome_words(found.turns_to)}”" if found.turns_to else ""
         severity = "warning" if found.turns_to else "info"
         yield Warning("ties_decide", severity, f"{text}{turned}.", findings.place(row))
 
@@ -225,8 +247,8 @@ def identical_systems(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "identical_systems",
                 "serious",
-                f"{' and '.join(names)} have the same value of every measure on every query: is it the same run?",
-                " and ".join(names),
+                f"{all_of(names)} have the same value of every measure on every query: is it the same run?",
+                all_of(names),
             )
     for row in findings.confirmatory:
         pair = (scores.systems.index(row.baseline), scores.systems.index(row.system))
@@ -260,74 +282,6 @@ def _same_values(findings: Findings) -> list[list[str]]:
     return [names for names in groups.values() if len(names) > 1]
 
 
-def low_effective_n(findings: Findings) -> Iterator[Warning]:
-    """Weights that rest on few queries."""
-    for row in findings.confirmatory:
-        if row.n_clusters is not None and row.n_effective is not None and row.n_effective < row.n_clusters / 2:
-            yield Warning(
-                "low_effective_n",
-                "warning",
-                f"{sample(row)} count like {row.n_effective:.0f} clusters: few clusters carry most "
-                f"{'queries' if row.weighting is None else 'weight'}.",
-                findings.place(row),
-            )
-        elif row.n_effective is not None and row.weighting is not None and row.n_effective < row.n / 2:
-            yield Warning(
-                "low_effective_n",
-                "warning",
-                f"The weights {row.weighting} make {queries(row.n)} count like {row.n_effective:.0f}: "
-                f"{_heaviest(findings)}.",
-                findings.place(row),
-            )
-
-
-def _heaviest(findings: Findings) -> str:
-    """How few queries have half of the weight."""
-    weights = findings.evidence.query_weights
-    order = np.argsort(-weights, kind="stable")
-    half = 1 + int(np.argmax(np.cumsum(weights[order]) * 2 >= weights.sum()))
-    named = ", ".join(findings.evidence.scores.query_ids[q] for q in order[: min(half, 3)].tolist())
-    return f"half of the weight lies on {queries(half)} ({named}{', …' if half > 3 else ''})"
-
-
-def weights_disagree(findings: Findings) -> Iterator[Warning]:
-    """Weighted and plain means that say different things, both corrected in the same way."""
-    alpha = findings.plan.alpha
-    for row, plain in zip(findings.confirmatory, findings.plain, strict=bool(findings.plain)):
-        outcomes = (outcome_of(row, alpha), outcome_of(plain, alpha))
-        if set(outcomes) == {"better", "worse"}:
-            yield Warning(
-                "reversal",
-                "serious",
-                f"Weighted by {row.weighting}, {row.system} is {outcomes[0]}; without weights it is {outcomes[1]}.",
-                findings.place(row),
-            )
-        elif outcomes[0] != outcomes[1]:
-            decimals = decimals_for(row.standard_error)
-            yield Warning(
-                "weights_disagree",
-                "warning",
-                f"Weighted by {row.weighting} the difference is {signed(row.difference, decimals)} "
-                f"({_outcome_words(outcomes[0])}), without weights {signed(plain.difference, decimals)} "
-                f"({_outcome_words(outcomes[1])}).",
-                findings.place(row),
-            )
-        elif row.difference is not None and plain.difference is not None and row.difference * plain.difference < 0:
-            decimals = decimals_for(row.standard_error)
-            yield Warning(
-                "reversal",
-                "info",
-                f"The difference changes its sign with the weights {row.weighting}: "
-                f"{signed(row.difference, decimals)}, without them {signed(plain.difference, decimals)}; "
-                "neither is shown.",
-                findings.place(row),
-            )
-
-
-def _outcome_words(outcome: str) -> str:
-    return outcome.replace("_", " ")
-
-
 def reversals(findings: Findings) -> Iterator[Warning]:
     """An attribute that changes the difference, with segments on the other side."""
     claimed = {(row.baseline, row.system, row.measure) for row in findings.confirmatory}
@@ -337,8 +291,8 @@ def reversals(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "segment_reversal",
                 "warning",
-                f"By {row.attribute}, the estimate on {' and '.join(row.opposite)} has the opposite sign of "
-                "the one on all queries.",
+                f"By {row.attribute} the estimate on {all_of(row.opposite)} has the opposite sign of the one on all "
+                "queries.",
                 findings.place(row),
             )
 
@@ -385,7 +339,7 @@ def one_sided(findings: Findings) -> Iterator[Warning]:
             "one_sided",
             "warning",
             f"The plan declares one-sided tests: only differences {side} 0 can be shown, and a difference on the other "
-            "side, however large, is 'not shown'.",
+            "side, however large, is “not shown”.",
             "verdict",
         )
 

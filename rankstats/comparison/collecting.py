@@ -21,6 +21,7 @@ from rankstats.comparison.beyond_accuracy import (
     read_item_inputs,
 )
 from rankstats.comparison.depth import DEPTH, deepest_scenario
+from rankstats.comparison.directions import described
 from rankstats.comparison.engines import run_in_engine
 from rankstats.comparison.evidence import Evidence
 from rankstats.comparison.system import System
@@ -122,6 +123,8 @@ def collect(
         raise PlanError("give either runs or scores, not both")
     if given.scores is not None:
         return _from_scores(plan, given)
+    if plan.better:
+        raise PlanError("better states the direction of ready-made scores; measures of runs have theirs by definition")
     if not given.runs or given.qrels is None:
         raise PlanError("runs need judgments: give --qrels FILE and the runs, or --scores FILE")
     progress = progress or (lambda what, share: None)
@@ -245,7 +248,7 @@ def _from_scores(plan: Plan, given: Given) -> Evidence:
         numeric=_numeric_columns(plan),
         form=plan.scores_format,
     )
-    scores = _described(_selected(read.table.scores, plan.measures))
+    scores = described(_selected(read.table.scores, plan.measures), plan.better)
     table = _query_table(plan, given)
     queries = table.queries if table.queries is not None else read.table.queries
     evidence = _with_table(plan, scores, queries, (*read.audit.sources, *table.sources))
@@ -274,21 +277,6 @@ def _selected(scores: Scores, wanted: Sequence[str]) -> Scores:
         measures=tuple(scores.measures[place] for place in places),
         totals=None if scores.totals is None else scores.totals[:, places],
     )
-
-
-def _described(scores: Scores) -> Scores:
-    """Give measures that rankstats knows by name their definition; others are columns of the user's."""
-    infos = []
-    for info in scores.measures:
-        if info.definition:
-            infos.append(info)  # of values that were computed here
-            continue
-        try:
-            known = parse_measure(info.name).info()
-        except RankstatsError:
-            known = replace(info, definition={"formula": "ready-made values, as given"})
-        infos.append(known if known.name == info.name else replace(info, definition={"formula": "ready-made values"}))
-    return replace(scores, measures=tuple(infos))
 
 
 def canonical_name(text: str) -> str:

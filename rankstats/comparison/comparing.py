@@ -21,7 +21,17 @@ from rankstats.comparison.findings import Findings
 from rankstats.comparison.lists import documents_to_judge, extreme_queries, shown_lists
 from rankstats.comparison.pair_draws import PairDraws
 from rankstats.comparison.pairs import choose_pairs
-from rankstats.comparison.result import Checked, Comparison, Interval, Query, Score, Segment, Verdict, Warning
+from rankstats.comparison.result import (
+    Checked,
+    Comparison,
+    Interval,
+    PostStratified,
+    Query,
+    Score,
+    Segment,
+    Verdict,
+    Warning,
+)
 from rankstats.comparison.robustness import contributed, explain_queries
 from rankstats.comparison.segments import Attribute, SegmentData, make_attributes, too_few
 from rankstats.comparison.significance import on_units
@@ -89,7 +99,8 @@ def compare_evidence(
     analysis = analyse(evidence, plan, pairs, primary, attributes, draws=draws)
     report("agreement and checks", 0.9)
     verdicts = make_verdicts(analysis.confirmatory, {info.name: info for info in scores.measures}, plan.alpha)
-    warnings, checked = _checked(evidence, plan, analysis, verdicts, attributes)
+    mixes = post_stratify(evidence, plan, pairs, attributes)
+    warnings, checked = _checked(evidence, plan, analysis, verdicts, attributes, mixes=mixes)
     shown = extreme_queries(scores, pairs, primary)
     to_judge = documents_to_judge(evidence.hits, scores, pairs, evidence.query_weights) if evidence.hits else ()
     report("report", 0.95)
@@ -127,7 +138,7 @@ def compare_evidence(
         reproduction=_reproduction(evidence, plan, tuple(scores.measures[m].name for m in primary), argv),
         to_judge=to_judge,
         standings=make_standings(evidence, plan, primary, analysis.confirmatory, draws),
-        post_stratified=post_stratify(evidence, plan, pairs, attributes),
+        post_stratified=mixes,
         robustness=analysis.robustness,
         coverage=analysis.coverage,
         condensed=analysis.condensed,
@@ -144,6 +155,8 @@ def _checked(
     analysis: Analysis,
     verdicts: tuple[Verdict, ...],
     attributes: Sequence[Attribute],
+    *,
+    mixes: tuple[PostStratified, ...],
 ) -> tuple[tuple[Warning, ...], tuple[Checked, ...]]:
     divided = {attribute.specification for attribute in attributes}
     return check_evidence(
@@ -159,6 +172,7 @@ def _checked(
             analysis.tie_effects,
             tuple(specification for specification in plan.segments if specification not in divided),
             analysis.condensed,
+            mixes,
         )
     )
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rankstats.comparison.columns import Block
 from rankstats.comparison.depth import DEPTH, depth_of_scenarios
 from rankstats.comparison.evidence import Evidence
+from rankstats.comparison.findings import share_words
 from rankstats.comparison.result import Coverage, Difference
 from rankstats.comparison.scenarios import ClaimedFamily
 from rankstats.comparison.verdicts import outcome_of
@@ -24,7 +25,6 @@ from rankstats.measures.measure import Measure
 from rankstats.plan import Plan
 from rankstats.tables import Hits, Judgments
 from rankstats.tables.arrow_arrays import arrow_of, text_array
-from rankstats.wording import count, percent
 
 MOST_CLAIMS = 40
 """Larger families are not looked at: each claim means some twenty runs of the whole family."""
@@ -302,9 +302,8 @@ def reason_to_withhold(coverage: Coverage) -> str:
     wins = {"better": True, "worse": False}.get(coverage.verdict, shares[0] >= shares[1])
     loser, winner = (coverage.baseline, coverage.system) if wins else (coverage.system, coverage.baseline)
     lost, won = shares if wins else shares[::-1]
-    documents = count(coverage.to_turn or 0, "of its unjudged documents", "of its unjudged documents")
     return (
-        f"{percent(lost)} of {loser}'s top {coverage.depth} is unjudged against {percent(won)} of {winner}'s, and "
-        f"{documents}, if relevant (of the lowest grade), would turn it; at the rate of its judged ones about "
-        f"{coverage.likely or 0.0:,.0f} are"
+        f"{share_words(lost)} of {loser}'s top {coverage.depth} is unjudged ({winner}: {share_words(won)}); if "
+        f"{coverage.to_turn or 0:,} of those documents were relevant the verdict would change, and at the rate of the "
+        f"judged ones about {coverage.likely or 0.0:,.0f} are"
     )

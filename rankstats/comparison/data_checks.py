@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rankstats.comparison.findings import Findings, queries
+from rankstats.comparison.findings import Findings, all_of, queries, share_words
 from rankstats.comparison.leaks import perfect_systems
 from rankstats.comparison.result import Warning
-from rankstats.wording import count, percent
+from rankstats.wording import count
 
 _MUCH_UNJUDGED = 0.2
 """Share of unjudged documents in the top of a list above which a reader is warned."""
@@ -69,7 +69,7 @@ def no_relevant(findings: Findings) -> Iterator[Warning]:
         yield Warning(
             "no_relevant",
             "info",
-            f"{n:,} of {queries(judged)} ({percent(n / judged)}) have no relevant document; they {how}.",
+            f"{n:,} of {queries(judged)} ({share_words(n / judged)}) have no relevant document; they {how}.",
             "all systems",
         )
 
@@ -115,8 +115,8 @@ def judged_gap(findings: Findings) -> Iterator[Warning]:
                 yield Warning(
                     "judged_gap",
                     "warning",
-                    f"{percent(max(a, b))} of {worse}'s top {depth} is unjudged "
-                    f"against {percent(min(a, b))} of {better}'s; "
+                    f"{share_words(max(a, b))} of {worse}'s top {depth} is unjudged "
+                    f"against {share_words(min(a, b))} of {better}'s; "
                     f"unjudged counts as not relevant, so {worse} may be better than it looks.",
                     f"{system} against {baseline}",
                 )
@@ -127,7 +127,7 @@ def unjudged(findings: Findings) -> Iterator[Warning]:
     for depth, shares in findings.evidence.audit["unjudged_at"].items():
         high = {system: share for system, share in shares.items() if share is not None and share > _MUCH_UNJUDGED}
         if high:
-            listed = ", ".join(f"{system} {percent(share)}" for system, share in high.items())
+            listed = ", ".join(f"{system} {share_words(share)}" for system, share in high.items())
             yield Warning(
                 "unjudged",
                 "warning",
@@ -160,9 +160,9 @@ def perfect_runs(findings: Findings) -> Iterator[Warning]:
         yield Warning(
             "perfect_run",
             "serious" if len(perfect) == len(evidence.hits) else "warning",
-            f"{' and '.join(perfect)} {'has' if len(perfect) == 1 else 'have'} a relevant document first "
+            f"{all_of(perfect)} {'has' if len(perfect) == 1 else 'have'} a relevant document first "
             "on every query: check that the judgments did not leak into the run.",
-            ", ".join(perfect),
+            all_of(perfect),
         )
 
 

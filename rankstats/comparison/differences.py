@@ -135,17 +135,7 @@ def analyse(
     }
     confirmatory = tuple(rows[blocks[0].id(c)] for c in claims)
     coverage = make_coverage(evidence, plan, blocks[0], claims, confirmatory)
-    for found in coverage:
-        if withheld(found, rows[found.difference_id]):
-            for c in claims:
-                row = rows[blocks[0].id(c)]
-                # the claims about segments rest on the same lists
-                if (row.measure, row.baseline, row.system) == (found.measure, found.baseline, found.system):
-                    rows[row.id] = replace(row, withheld=reason_to_withhold(found))
-    leak = reason_of_leak(evidence)
-    if leak is not None:
-        for c in claims:
-            rows[blocks[0].id(c)] = replace(rows[blocks[0].id(c)], withheld=leak)
+    rows |= _withheld_rows(evidence, rows, coverage)
     confirmatory = tuple(rows[blocks[0].id(c)] for c in claims)
     return Analysis(
         differences=tuple(rows.values()),
@@ -160,6 +150,28 @@ def analyse(
         tie_effects=make_tie_effects(evidence, plan, blocks[0], claims, confirmatory),
         carried_by=carried_claims(evidence, plan, blocks[0], claims, confirmatory),
     )
+
+
+def _withheld_rows(
+    evidence: Evidence, rows: Mapping[str, Difference], coverage: Sequence[Coverage]
+) -> dict[str, Difference]:
+    """Return the rows without a verdict, with the reason.
+
+    Unjudged documents withhold the claim, its segments and both weightings, which rest on the same lists; a leak of the
+    judgments withholds every measure.
+    """
+    leak = reason_of_leak(evidence)
+    reasons = {
+        (found.measure, found.baseline, found.system): reason_to_withhold(found)
+        for found in coverage
+        if withheld(found, rows[found.difference_id])
+    }
+    leaked = {info.name for info in evidence.scores.measures if leak is not None and not info.diagnostic}
+    return {
+        key: replace(row, withheld=leak if row.measure in leaked else reasons[row.measure, row.baseline, row.system])
+        for key, row in rows.items()
+        if row.measure in leaked or (row.measure, row.baseline, row.system) in reasons
+    }
 
 
 def _is_claim(column: Column, evidence: Evidence, plan: Plan, primary: Sequence[int]) -> bool:
@@ -230,7 +242,8 @@ def _sizes(block: Block, c: int, *, higher_is_better: bool) -> dict[str, Any]:
         "wins": wins,
         "ties": int(sizes.ties[c]),
         "losses": losses,
-        "tie_tolerance": defined(block.differences.unit[c]),
+        # where every difference is 0 the grid has no finest step
+        "tie_tolerance": defined(block.differences.unit[c]) if block.differences.integers[:, c].any() else 0.0,
         "effect_size": defined(sizes.effect_size[c]),
         "probability_of_superiority": defined(superiority),
         "smallest_detectable": defined(block.units.smallest_detectable[c]),

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rankstats.comparison.evidence import Evidence
-from rankstats.comparison.result import CondensedDifference, Coverage, Difference, Heterogeneity, TieEffect, Verdict
+from rankstats.comparison.result import (
+    CondensedDifference,
+    Coverage,
+    Difference,
+    Heterogeneity,
+    PostStratified,
+    TieEffect,
+    Verdict,
+)
 from rankstats.plan import Plan
-from rankstats.wording import count
+from rankstats.wording import count, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,8 @@ class Findings:
         Segment specifications that put all scored queries into one segment.
     condensed : tuple of CondensedDifference
         The claims on condensed lists.
+    mixes : tuple of PostStratified
+        The differences under stated or measured mixes of segments.
     """
 
     evidence: Evidence
@@ -51,6 +62,7 @@ class Findings:
     tie_effects: tuple[TieEffect, ...] = ()
     undivided: tuple[str, ...] = ()
     condensed: tuple[CondensedDifference, ...] = ()
+    mixes: tuple[PostStratified, ...] = ()
 
     def label(self, measure: str) -> str:
         """Return the short label of a measure."""
@@ -59,6 +71,33 @@ class Findings:
     def place(self, row: Difference | Heterogeneity) -> str:
         """Say which pair and measure a warning is about."""
         return f"{row.system} against {row.baseline}, {self.label(row.measure)}"
+
+
+def share_words(share: float) -> str:
+    r"""Return a share as the tables write it: whole percent, one decimal below ten.
+
+    Examples
+    --------
+    >>> share_words(0.46), share_words(0.022)
+    ('46\xa0%', '2.2\xa0%')
+    """
+    return percent(share, 1 if 0 < share < 0.0995 else 0)
+
+
+def all_of(names: Sequence[str]) -> str:
+    """Return names as a list in words.
+
+    Examples
+    --------
+    >>> all_of(["a", "b", "c"]), all_of(["a"])
+    ('a, b and c', 'a')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
+def outcome_words(outcome: str) -> str:
+    """Return an outcome in words, such as 'not shown'."""
+    return outcome.replace("_", " ")
 
 
 def queries(n: int) -> str:

@@ -27,7 +27,7 @@ class Chosen:
         """A sentence that says what is drawn and where the rest is; empty where nothing is left out."""
         if not self.words:
             return ""
-        place = "The table" if self.total <= ROWS_LISTED else f"{PAIRS_FILE} beside this page"
+        place = "The page's table" if self.total <= ROWS_LISTED else f"{PAIRS_FILE} beside this page"
         return f"Drawn: {self.words}. {place} has all of them."
 
 
@@ -35,7 +35,7 @@ def chosen(source: Source, measure: str) -> Chosen:
     """Return the comparisons of a measure that are worth drawing.
 
     Up to `ROWS_DRAWN` all of them in their order; of more, those among the systems with the best means where systems
-    are compared with each other, else the best and the worst differences.
+    are compared with each other, else those with the best and the worst differences.
     """
     if measure not in source.chosen:
         source.chosen[measure] = _chosen(source, measure)
@@ -54,7 +54,8 @@ def _chosen(source: Source, measure: str) -> Chosen:
             return Chosen(among, len(rows), f"the {len(among)} among the {leading} systems with the best means, {of}")
     half = ROWS_DRAWN // 2
     ordered = _best_first(source, measure, rows)
-    words = f"the {half} largest differences for the better and the {half} for the worse, {of}"
+    first, last = ("highest", "lowest") if source.measures[measure]["higher_is_better"] else ("lowest", "highest")
+    words = f"the {half} {first} and the {half} {last} differences, {of}"
     return Chosen((*ordered[:half], *ordered[-half:]), len(rows), words)
 
 
@@ -90,7 +91,7 @@ def first_of(shown: int, total: int, where: str) -> str:
     """Return the sentence that says how many comparisons a section has a part for; empty where it has all."""
     if shown >= total:
         return ""
-    return f"For {shown:,} of {total:,} comparisons; {where} has all of them."
+    return f"For {shown:,} of {total:,} comparisons; the values of all are in {where}."
 
 
 def _among_leading(source: Source, measure: str, rows: Sequence[Row]) -> tuple[int, tuple[Row, ...]]:

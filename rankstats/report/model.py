@@ -17,21 +17,21 @@ from rankstats.report.health import health
 from rankstats.report.interleaving_sections import in_words_of_interleaving, interleaving
 from rankstats.report.means import scoreboard
 from rankstats.report.method import method
-from rankstats.report.notices import notices
+from rankstats.report.notices import unsaid
 from rankstats.report.offline import offline
 from rankstats.report.prose import notes
 from rankstats.report.queries import query_table
+from rankstats.report.rules import decision
 from rankstats.report.source import Source
 from rankstats.report.spread import distributions, spread
+from rankstats.report.summaries import claims_told, summaries
 from rankstats.report.texts import shown
 from rankstats.report.verdict import (
     NOTICES_SHOWN,
     SINGLED_OUT,
     STATEMENTS_SHOWN,
-    decision,
     facts,
     statements,
-    summaries,
     where,
 )
 
@@ -76,8 +76,8 @@ def page_model(report: Mapping[str, Any]) -> Page:
     source = Source(report)
     decided, rules = decision(source)
     summed = summaries(source)
-    said = statements(source)[: SINGLED_OUT if summed else STATEMENTS_SHOWN]
-    warned = notices(source)
+    room = SINGLED_OUT if summed else STATEMENTS_SHOWN
+    said, warned = statements(source)[:room], unsaid(source, claims_told(source)[:room])
     more, unseen = len(report["verdict"]) - len(said), len(warned) - NOTICES_SHOWN
     return Page(
         title=shown(str(report["title"])) or "Comparison",

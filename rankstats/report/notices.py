@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rankstats.report.adjustment import adjustment_warning
 from rankstats.report.blocks import Block, Cell, Column, Notice, Table
 from rankstats.report.source import Row, Source
 from rankstats.report.texts import shown
+from rankstats.report.tones import BETTER, WORSE
 
 ALIKE_FROM = 3
 """Places from which warnings of one kind are said together."""
 
 _ORDER = ("serious", "warning", "info")
 _SEVERITY = {"serious": "Serious", "warning": "Warning", "info": "Note"}
+_ABOUT_CLAIMS = frozenset(
+    (
+        *("level_unreachable", "few_queries", "reversal", "weights_disagree", "adjustment_decides", "mix_disagrees"),
+        *("one_query_carries", "tests_disagree", "corrections_disagree", "unjudged_decide", "condensed_disagree"),
+        *("ties_decide", "segment_reversal", "mean_against_losses", "assumed_direction"),
+    )
+)
+"""Warnings that touch a verdict; of one severity they come before those about the data."""
+_PERFECT = "has a relevant document first on every query"
 _TOGETHER = {
     "corrections_disagree": "The verdict depends on the correction in {n} comparisons",
     "tests_disagree": "The tests of the mean decide differently in {n} comparisons: treat them as borderline",
@@ -24,16 +36,23 @@ _TOGETHER = {
     "one_query_carries": "The verdict of {n} comparisons hangs on one query",
     "missing_queries": "{n} systems lack queries, which count as 0",
     "identical_systems": "{n} pairs of systems have the same values everywhere: are they the same runs?",
+    "constant_measure": "{n} measures are the same for every query and system and tell nothing",
+    "mix_disagrees": "Under another mix of segments {n} comparisons would be decided differently",
     "perfect_run": "{n} systems have a relevant document first on every query: check that no judgments leaked",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A warning, or several of one kind: the line that stands for them, and the single ones behind it."""
+    """A line that warns, and the warnings that it stands for: one, or several of one kind."""
 
     notice: Notice
-    alike: tuple[Row, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def alike(self) -> tuple[Row, ...]:
+        """The warnings behind the line, where they are several."""
+        return self.rows if len(self.rows) > 1 else ()
 
 
 def notices(source: Source) -> tuple[Notice, ...]:
@@ -41,22 +60,69 @@ def notices(source: Source) -> tuple[Notice, ...]:
     return tuple(found.notice for found in warned(source))
 
 
+def unsaid(source: Source, told: Sequence[Row]) -> tuple[Notice, ...]:
+    """Return the notices of the first screen: without those that only repeat why a verdict above is withheld.
+
+    Parameters
+    ----------
+    source : Source
+        The report.
+    told : sequence of mapping
+        The differences that have a statement of their own above the notices.
+    """
+    reasons = {_place(source, row): str(row["withheld"]) for row in told if row.get("withheld")}
+    return tuple(found.notice for found in warned(source) if not all(_is_said(row, reasons) for row in found.rows))
+
+
+def _is_said(row: Row, reasons: Mapping[str, str]) -> bool:
+    """Return whether a warning says no more than the reason of a verdict that is withheld."""
+    message = str(row["message"])
+    if row["code"] == "perfect_run":
+        return row["severity"] == "serious" and any(_PERFECT in reason for reason in reasons.values())
+    if row["code"] == "unjudged_decide":
+        reason = reasons.get(row["where"] or "")
+        return reason is not None and reason in message
+    # the same share of the same list, such as "46 % of new's top 10"
+    share = message.partition(" is unjudged")[0]
+    return row["code"] == "judged_gap" and any(
+        place.startswith(f"{row['where']}, ") and reason.startswith(f"{share} is") for place, reason in reasons.items()
+    )
+
+
 def warned(source: Source) -> tuple[Warned, ...]:
-    """Return the lines that warn, the serious ones first, each with the warnings it stands for if they are several."""
+    """Return the lines that warn: the serious ones first, then those about a claim, each with its warnings."""
+    rows = [*source.report["warnings"], *_adjustments(source)]
+    rows.sort(key=lambda row: (_ORDER.index(row["severity"]), row["code"] not in _ABOUT_CLAIMS))
     kinds: dict[tuple[str, str], list[Row]] = {}
-    for row in source.report["warnings"]:
+    for row in rows:
         kinds.setdefault((row["severity"], row["code"]), []).append(row)
     out: list[Warned] = []
     seen: set[tuple[str, str]] = set()
-    for row in sorted(source.report["warnings"], key=lambda row: _ORDER.index(row["severity"])):
+    for row in rows:
         kind = (row["severity"], row["code"])
         alike = kinds[kind]
         if len({one["where"] for one in alike}) < ALIKE_FROM:
-            out.append(Warned(_notice(row, row["message"], row["where"] or ""), ()))
+            out.append(Warned(_notice(row, row["message"], row["where"] or ""), (row,)))
         elif kind not in seen:
             seen.add(kind)
             out.append(Warned(_together(alike), tuple(alike)))
     return tuple(out)
+
+
+def _adjustments(source: Source) -> list[Row]:
+    """Return a warning for each verdict that rests on its adjustment by covariates."""
+    claims = [source.by_id[verdict["difference_id"]] for verdict in source.report["verdict"]]
+    told = [(row, adjustment_warning(source, row)) for row in claims if source.tone(row) in (BETTER, WORSE)]
+    return [
+        {"code": "adjustment_decides", "severity": "warning", "message": text, "where": _place(source, row)}
+        for row, text in told
+        if text
+    ]
+
+
+def _place(source: Source, row: Row) -> str:
+    """Name a comparison as the warnings do."""
+    return f"{row['system']} against {row['baseline']}, {source.measures[row['measure']]['label']}"
 
 
 def warning_tables(source: Source) -> list[Block]:
@@ -68,7 +134,7 @@ def warning_tables(source: Source) -> list[Block]:
     rows = tuple(
         (
             Cell(n.word, tone=f"severity-{n.severity}", mark=n.mark),
-            Cell(n.message, note="" if n.where in n.message else n.where),
+            Cell(n.message, note="" if n.where.casefold() in n.message.casefold() else n.where),
         )
         for n in (one.notice for one in found)
     )
@@ -77,19 +143,19 @@ def warning_tables(source: Source) -> list[Block]:
     for k, one in enumerate(several, 1):
         heads = (Column("where", number=False), Column("what to know", number=False))
         rows = tuple((Cell(shown(row["where"] or "", 80)), Cell(shown(row["message"], 600))) for row in one.alike)
-        caption = f"One by one: {one.notice.message.removesuffix('.')}"
+        caption = f"One by one: {_together(one.alike, first=False).message.removesuffix('.')}"
         blocks.append(Table(f"warnings-{k}", caption, heads, rows, folded=True))
     return blocks
 
 
-def _together(alike: list[Row]) -> Notice:
-    """Say once what many places share, with the first of them as the example."""
+def _together(alike: Sequence[Row], *, first: bool = True) -> Notice:
+    """Say once what many places share, with the first of them as the example unless that is not wanted."""
     places = list(dict.fromkeys(row["where"] or "" for row in alike))
-    first = alike[0]
-    if first["code"] in _TOGETHER:
-        message = f"{_TOGETHER[first['code']].format(n=f'{len(places):,}')}; the first is {shown(places[0], 80)}."
-        return _notice(first, message, "")
-    return _notice(first, f"{first['message']} {len(places) - 1:,} more are alike.", places[0])
+    row = alike[0]
+    if row["code"] in _TOGETHER:
+        message = _TOGETHER[row["code"]].format(n=f"{len(places):,}")
+        return _notice(row, f"{message}; the first is {shown(places[0], 80)}." if first else f"{message}.", "")
+    return _notice(row, f"{row['message']} {len(places) - 1:,} more are alike.", places[0])
 
 
 def _notice(row: Row, message: str, where: str) -> Notice:
@@ -98,5 +164,5 @@ def _notice(row: Row, message: str, where: str) -> Notice:
         word=_SEVERITY[row["severity"]],
         severity=row["severity"],
         message=shown(message, 600),
-        where=shown(where, 80),
+        where=shown(where, 240),
     )

@@ -519,3 +519,38 @@ def test_relative_differences_are_ratios_of_means() -> None:
     assert row.relative_difference == pytest.approx(0.041666666666666664, abs=1e-8)
     losses = compare_evidence(evidence_of(np.column_stack([-10 + noise, -5 + noise])), QUICK).differences[0]
     assert losses.relative_difference == pytest.approx(0.5, abs=1e-8)
+
+
+def test_a_mix_of_segments_that_would_decide_otherwise_is_told() -> None:
+    rng = np.random.default_rng(3)
+    kinds = np.array(["rare"] * 40 + ["often"] * 20)
+    change = np.where(kinds == "rare", 0.1, 0.0) + rng.normal(0, 0.03, 60)
+    evidence = evidence_of(np.column_stack([np.full(60, 0.5), 0.5 + change]), columns={"kind": kinds.tolist()})
+    plan = replace(QUICK, segments=("kind",))
+    for mix, told in (({"rare": 0.01, "often": 0.99}, True), ({"rare": 0.6, "often": 0.4}, False)):
+        comparison = compare_evidence(evidence, replace(plan, mix={"kind": mix}))
+        (row,) = comparison.post_stratified
+        assert comparison.verdict[0].outcome == "better"
+        assert ((row.p_value or 0) > 0.05) == told
+        found = [w for w in comparison.warnings if w.code == "mix_disagrees"]
+        assert [w.severity for w in found] == ["warning"] * told
+        if told:
+            assert found[0].message.startswith("Under the stated mix of kind the difference is ")
+            assert ": not shown; over the judged queries it is +0.0" in found[0].message
+            assert found[0].message.endswith(": better.")
+
+
+def test_nothing_is_equal_within_a_step_where_nothing_differs() -> None:
+    (row,) = compare_evidence(evidence_of(np.full((20, 2), 1.0)), QUICK).differences
+    assert (row.ties, row.tie_tolerance) == (20, 0.0)
+    (row,) = compare_evidence(evidence_of(made(4, 20)[:, :2, :1]), QUICK).differences
+    assert row.tie_tolerance is not None
+    assert 0 < row.tie_tolerance < 1e-6
+
+
+def test_names_of_procedures_and_segments_are_those_that_a_reader_knows() -> None:
+    # one query of one: no p-value can be small
+    (warning,) = [
+        w for w in compare_evidence(evidence_of([[0.1, 0.4]]), QUICK).warnings if w.code == "level_unreachable"
+    ]
+    assert warning.message.endswith("here: with 1 query the smallest possible p is 1.")

@@ -99,7 +99,7 @@ def test_judged_against_condensed_a_made_case(tmp_path: Path) -> None:
     assert warning.severity == "warning"
     assert "condensed lists" in warning.message
     assert "(better)" in warning.message
-    assert "(worse)" in warning.message
+    assert "(worse, withheld)" in warning.message
     files = report_files(comparison)
     report = json.loads(files["report.json"])
     VALIDATOR.validate(report)

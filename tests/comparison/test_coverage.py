@@ -78,8 +78,9 @@ def test_a_verdict_is_withheld_where_the_losing_list_was_hardly_judged(tmp_path:
     assert coverage.to_turn <= coverage.likely
     (verdict,) = comparison.verdict
     assert verdict.outcome == "not_shown"
-    turned = f"{coverage.to_turn:,} of its unjudged documents, if relevant (of the lowest grade), would turn it"
+    turned = f"if {coverage.to_turn:,} of those documents were relevant the verdict would change"
     assert turned in verdict.sentence
+    assert "is unjudged (old: 0\N{NO-BREAK SPACE}%); if" in verdict.sentence
     assert [w.severity for w in comparison.warnings if w.code == "unjudged_decide"] == ["serious"]
 
 
@@ -163,6 +164,16 @@ def test_a_withheld_verdict_is_not_spoken_by_ranks_or_segments(tmp_path: Path) -
     assert {(row.low, row.may_be_best) for row in comparison.standings} == {(None, None)}
 
 
+def test_segments_that_are_no_claims_are_withheld_with_the_claim(tmp_path: Path) -> None:
+    plan = write_collection(tmp_path, n=60, unjudged=3)
+    (tmp_path / "q.tsv").write_text("query_id\tkind\n" + "".join(f"q{q}\tk{q % 2}\n" for q in range(60)), "utf-8")
+    comparison = compared(replace(plan, queries=str(tmp_path / "q.tsv"), segments=("kind",)))
+    reasons = {(row.measure, row.segment is None): row.withheld for row in comparison.differences}
+    assert reasons["P@10", True] is not None
+    assert reasons["P@10", False] == reasons["P@10", True]
+    assert reasons["AP", True] is None
+
+
 def test_a_value_that_changes_is_no_longer_equivalent(tmp_path: Path) -> None:
     plan = write_collection(tmp_path, n=40, unjudged=9)
     old = (tmp_path / "old.run").read_text(encoding="utf-8").splitlines()
@@ -197,6 +208,8 @@ def test_a_collection_that_leaked_gives_no_verdict() -> None:
     comparison = compared(plan)
     assert {row.outcome for row in comparison.verdict} == {"not_shown"}
     assert "may have leaked" in comparison.verdict[0].sentence
+    # the other measure rests on the same runs
+    assert all("leaked" in (row.withheld or "") for row in comparison.differences)
     codes = {warning.code: warning for warning in comparison.warnings}
     assert codes["perfect_run"].severity == "serious"
     assert codes["identical_systems"].where == "tfidf-text and tfidf-exact"

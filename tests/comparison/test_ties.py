@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
 
 from rankstats.comparison import collect, compare
+from rankstats.comparison.claim_checks import ties_decide
+from rankstats.comparison.findings import Findings
 from rankstats.comparison.result import Comparison
 from rankstats.conventions import Policies
 from rankstats.plan import Plan
@@ -96,3 +100,20 @@ def write_constant(folder: Path, plan: Plan) -> Plan:
     lines = [f"q{q} Q0 d{d} 0 1 new" for q in range(40) for d in range(10)]
     (folder / "new").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return plan
+
+
+def test_ties_that_change_nothing_in_the_digits_shown_are_not_told(tmp_path: Path) -> None:
+    comparison = compare(write(tmp_path, 40, constant=False))
+    (effect,) = comparison.tie_effects
+    row = comparison.differences[0]
+    for high, told in ((effect.low + 1e-9, []), (effect.low + 0.5, ["info"])):
+        findings = SimpleNamespace(
+            confirmatory=(row,), tie_effects=(replace(effect, high=high),), place=lambda row: row.measure
+        )
+        assert [warning.severity for warning in ties_decide(cast("Findings", findings))] == told
+    # a verdict that turns is told, with the digits that show by how much
+    findings.tie_effects = (replace(effect, high=effect.low + 1e-9, turns_to="better"),)
+    (warning,) = ties_decide(cast("Findings", findings))
+    low, high = warning.message.partition("lies between ")[2].partition(",")[0].split(" and ")
+    assert low != high
+    assert warning.message.endswith("the verdict would be “better”.")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rankstats.report import blocks
+from rankstats.report import blocks, drawings
 from rankstats.report.choice import chosen, limited
 from rankstats.report.figures import figure_svg
 from rankstats.report.html import render_html
@@ -49,8 +49,9 @@ def test_a_page_of_many_systems_names_what_it_leaves_out(compare: str) -> None:
     total = {"all-pairs": "861", "baseline": "41"}[compare]
     assert f"of {total} comparisons" in html
     assert ("pairs.csv beside this page has all of them." in html) == (compare == "all-pairs")
-    assert ("The table has all of them." in html) == (compare == "baseline")
-    assert f"For 6 of {total} comparisons; per_query.csv has all of them." in html
+    assert ("table has all of them." in html) == (compare == "baseline")
+    assert f"For 6 of {total} comparisons; the values of all are in per_query.csv." in html
+    assert ("the 20 highest and the 20 lowest differences, of 41 comparisons" in html) == (compare == "baseline")
 
 
 @pytest.mark.slow
@@ -88,7 +89,7 @@ def test_the_drawn_comparisons_with_one_baseline_are_the_ends() -> None:
     section = next(s for s in page.sections if s.key == "pairwise")
     figure = section.blocks[0]
     assert isinstance(figure, blocks.Figure)
-    assert isinstance(figure.drawing, blocks.Forest)
+    assert isinstance(figure.drawing, drawings.Forest)
     assert [row.name for row in figure.drawing.rows] == [row["system"] for row in [*rows[:20], *rows[-20:]]]
     assert figure.table is not None
     assert len(figure.table.rows) == 41
@@ -102,7 +103,7 @@ def test_the_matrix_and_its_table_say_what_the_report_says(systems: int) -> None
     figure = section.blocks[0]
     assert isinstance(figure, blocks.Figure)
     drawing = figure.drawing
-    assert isinstance(drawing, blocks.Crossed)
+    assert isinstance(drawing, drawings.Crossed)
     rows = {(row["system"], row["baseline"]): row for row in primary_rows(report)}
     table = Page(html_of(systems)).tables["matrix-table"]
     means = [
@@ -179,7 +180,11 @@ def test_the_first_screen_sums_up_and_singles_out_the_leading_claims() -> None:
     name = MEASURES[0][1]
     start = f"{better} of 41 systems" if better else "None of 41 systems"
     assert summary.headline.startswith(start)
-    assert summary.headline.endswith(f"better than run000 on {name}")
+    assert f"better than run000 on {name}" in summary.headline
+    best = max((row for row in primary_rows(report)), key=lambda row: row["difference"])
+    if better:
+        most = " by most" if better > 1 else ""
+        assert summary.headline.endswith(f"{best['system']}{most} ({best['difference']:+.3f})")
     assert (f"{worse} worse" in summary.details[0]) == (worse > 0)
     assert f"{outcomes.count('not_shown')} not shown to differ" in summary.details[0]
     assert against_one.more_statements == "38 more claims: see “Every comparison”."
