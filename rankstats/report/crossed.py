@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 from rankstats import wording
-from rankstats.report.blocks import (
-    BETTER,
-    EQUIVALENT,
-    MARKS,
-    NOT_SHOWN,
-    TOO_FEW,
-    WORDS,
-    WORSE,
-    Block,
-    Cell,
-    Column,
-    Crossed,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-)
+from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Table
 from rankstats.report.choice import PAIRS_FILE, is_cut
+from rankstats.report.drawings import Crossed
 from rankstats.report.rows import p_of, tests_line
 from rankstats.report.source import Pair, Row, Source, effect_of
 from rankstats.report.texts import label, shown
+from rankstats.report.tones import BETTER, MARKS, NOT_SHOWN, PALE, WITHHELD, WORDS, WORSE
 
 FEWEST_SYSTEMS = 3
 SYSTEMS_SPELLED = 24
@@ -52,12 +38,16 @@ def matrix(source: Source) -> Section:
     written = _texts(source, found, systems) if len(systems) <= SYSTEMS_WRITTEN else ()
     drawing = Crossed(tuple(label(s, 30) for s in systems), tones, written)
     blocks: list[Block] = [Figure("matrix-figure", title, _told(found, tones), drawing, table)]
-    blocks += [Paragraph(text, small=True) for text in (tests_line(source, list(found.values())), _remark(source))]
+    blocks += [
+        Paragraph(text, small=True) for text in (tests_line(source, list(found.values())), _remark(source, tones))
+    ]
     return Section("matrix", heading, tuple(blocks))
 
 
-def _remark(source: Source) -> str:
-    remark = "A cell is coloured where the adjusted p shows a difference; pale is not shown, which does not mean equal."
+def _remark(source: Source, tones: tuple[tuple[str, ...], ...]) -> str:
+    withheld = any(WITHHELD in line for line in tones)
+    pale = "not shown, which does not mean equal" + (", or withheld" if withheld else "")
+    remark = f"A cell is coloured where the adjusted p shows a difference; pale is {pale}."
     return f"{remark} {PAIRS_FILE} beside this page has every pair." if is_cut(source) else remark
 
 
@@ -123,7 +113,7 @@ def _cell(source: Source, found: dict[Pair, Row], system: str, other: str) -> Ce
 def _counts(source: Source, tones: tuple[tuple[str, ...], ...], systems: tuple[str, ...], name: str) -> Table:
     """Count for each system the others that it is shown to be better and worse than."""
     measure = source.primary[0]
-    kinds = [t for t in (BETTER, WORSE, EQUIVALENT, NOT_SHOWN, TOO_FEW) if any(t in line for line in tones)]
+    kinds = [t for t in (BETTER, WORSE, *PALE) if any(t in line for line in tones)]
     heads = {BETTER: "better than", WORSE: "worse than", NOT_SHOWN: "not shown to differ from"}
     columns = (Column("system", number=False), Column("mean"), *(Column(heads.get(t, WORDS[t])) for t in kinds))
     rows = []

@@ -10,14 +10,16 @@ import math
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
+from matplotlib.patches import Rectangle
 
-from rankstats.report import blocks
-from rankstats.report.axis import plain_ticks
+from rankstats.report import blocks, drawings, tones
+from rankstats.report.axis import value_axis
 from rankstats.report.figures_canvas import (
     BAND,
     BLUE,
     CHARACTER,
     COLOURS,
+    GREY,
     HAIR,
     INK,
     QUIET,
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
 
 GUIDED_FROM = 8
 """Forests of more rows get hairlines that lead the eye from label to mark."""
+_MARK = 16.0
+"""Width of a mark beside a number."""
+_TEXT_COLOURS = {tones.BETTER: BLUE, tones.WORSE: VERMILION_TEXT}
 
 
 def figure_svg(figure: blocks.Figure) -> str:
@@ -51,17 +56,17 @@ def figure_svg(figure: blocks.Figure) -> str:
     return inline_svg(canvas, figure.key, figure.title, figure.description)
 
 
-def draw(drawing: blocks.Drawing) -> Canvas:
+def draw(drawing: drawings.Drawing) -> Canvas:
     """Return a drawing of the page model on a canvas of its own; call it under the settings of `svg`."""
-    if isinstance(drawing, blocks.Forest):
+    if isinstance(drawing, drawings.Forest):
         return _forest(drawing)
-    if isinstance(drawing, blocks.OutcomeBars):
+    if isinstance(drawing, drawings.OutcomeBars):
         return _outcomes(drawing)
-    if isinstance(drawing, blocks.Waterfall):
+    if isinstance(drawing, drawings.Waterfall):
         return waterfall(drawing)
-    if isinstance(drawing, blocks.Scatter):
+    if isinstance(drawing, drawings.Scatter):
         return scatter(drawing)
-    if isinstance(drawing, blocks.Crossed):
+    if isinstance(drawing, drawings.Crossed):
         return crossed(drawing)
     return _distribution(drawing)
 
@@ -69,12 +74,13 @@ def draw(drawing: blocks.Drawing) -> Canvas:
 # ── forest ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _forest(drawing: blocks.Forest) -> Canvas:
+def _forest(drawing: drawings.Forest) -> Canvas:
     rows = drawing.rows
     # The label column takes what the longest label needs, the texts on the right are measured the same way.
     left = min(330.0, 24 + CHARACTER * max(width(row.label) for row in rows))
     texts = _right_texts(drawing)
     widths = [CHARACTER * max(width(text) for text in column) + 16 for column in zip(*texts, strict=True)]
+    widths[1] += _MARK
     gaps = [0.35 if row.first else 0.0 for row in rows]
     positions = [i + sum(gaps[: i + 1]) for i in range(len(rows))]
     height = 30 + ROW * (positions[-1] + 1) + 46
@@ -83,16 +89,19 @@ def _forest(drawing: blocks.Forest) -> Canvas:
     _forest_axes(axes, drawing)
     for y in positions if len(rows) > GUIDED_FROM else ():
         axes.axhline(y, color=BAND, linewidth=1, zorder=0)
+    mark_at = WIDTH - sum(widths[2:]) - CHARACTER * max(width(row.difference) for row in rows) - 8
     for row, y, line in zip(rows, positions, texts[1:], strict=True):
         _estimate(axes, row, y, drawing.axis)
         bold = "bold" if y == 0 and drawing.reference is not None else "normal"
         canvas.text(0, _y(axes, y), row.label, ha="left", va="center", color=INK, fontweight=bold)
-        _right(canvas, line, widths, _y(axes, y), _text_colour(row.tone))
+        colour = _TEXT_COLOURS.get(row.tone, GREY)
+        canvas.text(mark_at / WIDTH, _y(axes, y), tones.MARKS[row.tone], ha="right", va="center", color=colour)
+        _right(canvas, line, widths, _y(axes, y), _TEXT_COLOURS.get(row.tone, INK))
     _right(canvas, texts[0], widths, 1 - 13 / height, QUIET, size=12)
     return canvas
 
 
-def _forest_axes(axes: Axes, drawing: blocks.Forest) -> None:
+def _forest_axes(axes: Axes, drawing: drawings.Forest) -> None:
     """Set the axis of differences and draw what all rows share: zero, the margin, the overall effect."""
     axes.set_xlim(drawing.axis.low, drawing.axis.high)
     axes.yaxis.set_visible(False)
@@ -105,14 +114,15 @@ def _forest_axes(axes: Axes, drawing: blocks.Forest) -> None:
         axes.axvline(drawing.reference, color=QUIET, linewidth=1, linestyle=(0, (3, 3)), zorder=1)
 
 
-def _right_texts(drawing: blocks.Forest) -> list[tuple[str, ...]]:
+def _right_texts(drawing: drawings.Forest) -> list[tuple[str, ...]]:
     """Return the columns beside the axes, headings first; an interval stands beside the p-value made with it."""
     adjusted = any(row.adjusted for row in drawing.rows)
-    lines: list[tuple[str, ...]] = [("n", "difference", "interval", "p", *([drawing.p_label] if adjusted else []))]
+    tested = any(row.p for row in drawing.rows)
+    heads = ["p"] * tested + [drawing.p_label] * adjusted
+    lines: list[tuple[str, ...]] = [("n", "difference", drawing.interval_label, *heads)]
     for row in drawing.rows:
-        difference = f"{blocks.MARKS[row.tone]} {row.difference}"
-        ps = (row.own_p, row.p) if adjusted else (row.p,)
-        lines.append((row.n, difference, row.interval, *ps))
+        ps = (row.own_p, row.p) if adjusted else (row.p,) * tested
+        lines.append((row.n, row.difference, row.interval, *ps))
     return lines
 
 
@@ -127,10 +137,6 @@ def _right(
         canvas.text(edge / WIDTH, y, text, ha="right", va="center", color=ink, fontsize=size)
 
 
-def _text_colour(tone: str) -> str:
-    return {blocks.BETTER: BLUE, blocks.WORSE: VERMILION_TEXT}.get(tone, INK)
-
-
 def _y(axes: Axes, position: float) -> float:
     """Return the height of a row as a fraction of the canvas."""
     low, high = axes.get_ylim()
@@ -138,19 +144,18 @@ def _y(axes: Axes, position: float) -> float:
     return float(box.y0 + box.height * (position - low) / (high - low))
 
 
-def _sides(axes: Axes, drawing: blocks.Forest) -> None:
-    words = ("◂ worse", "better ▸") if drawing.higher_is_better else ("◂ better", "worse ▸")
+def _sides(axes: Axes, drawing: drawings.Forest) -> None:
     axes.set_xlabel(drawing.axis_label, labelpad=6)
-    for x, offset, text, align in ((0.0, -6, words[0], "right"), (0.0, 6, words[1], "left")):
+    for offset, text, align in zip((-6, 6), drawing.sides, ("right", "left"), strict=True):
         axes.annotate(
-            text, (x, 1), (offset, 10), xycoords=("data", "axes fraction"), textcoords="offset points",
+            text, (0, 1), (offset, 10), xycoords=("data", "axes fraction"), textcoords="offset points",
             ha=align, va="center", color=QUIET, fontsize=12, annotation_clip=False,
         )  # fmt: skip
 
 
-def _estimate(axes: Axes, row: blocks.ForestRow, y: float, axis: blocks.Axis) -> None:
+def _estimate(axes: Axes, row: drawings.ForestRow, y: float, axis: drawings.Axis) -> None:
     colour = COLOURS[row.tone]
-    hollow = row.tone == blocks.TOO_FEW
+    hollow = row.tone == tones.TOO_FEW
     for interval, thickness, cap in ((row.outer, 1.2, True), (row.inner, 3.2, False)):
         if interval is not None:
             _whisker(axes, interval, y, axis, colour, thickness=1.2 if hollow else thickness, cap=cap)
@@ -166,7 +171,7 @@ def _whisker(
     axes: Axes,
     interval: tuple[float, float],
     y: float,
-    axis: blocks.Axis,
+    axis: drawings.Axis,
     colour: str,
     *,
     thickness: float,
@@ -187,57 +192,64 @@ def _whisker(
 # ── better, equal, worse ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _outcomes(drawing: blocks.OutcomeBars) -> Canvas:
+def _outcomes(drawing: drawings.OutcomeBars) -> Canvas:
+    """Draw a bar a comparison; the counts stand beside it in columns, whose headings are the key."""
     rows = drawing.rows
     left = min(330.0, 24 + CHARACTER * max(width(row.label) for row in rows))
+    texts = [tuple(f"{n:,}" for n in (row.better, row.equal, row.worse)) for row in rows]
+    heads = (f"▲ {drawing.words[0]}", drawing.words[1], f"▼ {drawing.words[2]}")
+    widths = [CHARACTER * max(map(width, column)) + 24 for column in zip(heads, *texts, strict=True)]
     height = 34 + (ROW + 6) * len(rows) + 8
-    canvas, axes = make_canvas(height, left, 10, top=34, bottom=8)
+    canvas, axes = make_canvas(height, left, sum(widths) + 10, top=34, bottom=8)
     axes.spines["bottom"].set_visible(False)
     axes.xaxis.set_visible(False)
     axes.yaxis.set_visible(False)
     axes.set_xlim(0, 1)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    for position, row in enumerate(rows):
+    for position, (row, line) in enumerate(zip(rows, texts, strict=True)):
         _bar(axes, position, row)
         canvas.text(0, _y(axes, position), row.label, ha="left", va="center", color=INK)
-    heads = (("left", "▲ better", BLUE), ("center", "equal", QUIET), ("right", "worse ▼", VERMILION_TEXT))
-    for x, (align, text, colour) in zip((0.0, 0.5, 1.0), heads, strict=True):
-        axes.annotate(
-            text, (x, 1), (0, 12), xycoords="axes fraction", textcoords="offset points", ha=align, va="center",
-            color=colour, fontsize=12,
-        )  # fmt: skip
+        _right(canvas, line, widths, _y(axes, position), INK)
+    _outcome_heads(canvas, heads, widths, height)
     return canvas
 
 
-def _bar(axes: Axes, position: int, row: blocks.OutcomeBar) -> None:
-    """Draw one stacked bar, each part with its count where there is room."""
+def _outcome_heads(canvas: Canvas, heads: Sequence[str], widths: Sequence[float], height: float) -> None:
+    """Head the counts in the colours of the bars; the pale one, in which no text could be read, as a patch."""
+    y, edge = 1 - 15 / height, WIDTH - sum(widths)
+    for text, column, colour in zip(heads, widths, (BLUE, QUIET, VERMILION_TEXT), strict=True):
+        edge += column
+        canvas.text(edge / WIDTH, y, text, ha="right", va="center", color=colour, fontsize=12)
+        if colour == QUIET:
+            x = edge - CHARACTER * width(text) - 14
+            patch = Rectangle((x / WIDTH, y - 5 / height), 10 / WIDTH, 10 / height, facecolor=HAIR, linewidth=0)
+            canvas.add_artist(patch)
+
+
+def _bar(axes: Axes, position: int, row: drawings.OutcomeBar) -> None:
+    """Draw one stacked bar."""
     total = max(1, row.better + row.equal + row.worse)
     start = 0.0
-    for n, colour, ink in ((row.better, BLUE, "#ffffff"), (row.equal, BAND, INK), (row.worse, VERMILION, "#000000")):
-        share = n / total
-        axes.barh(position, share, left=start, height=0.72, color=colour, linewidth=0)
-        if share > 0.035:
-            axes.text(start + share / 2, position, f"{n:,}", ha="center", va="center", color=ink, fontsize=13)
-        start += share
+    for n, colour in ((row.better, BLUE), (row.equal, HAIR), (row.worse, VERMILION)):
+        if n:
+            axes.barh(position, n / total, left=start, height=0.72, color=colour, linewidth=0)
+        start += n / total
 
 
 # ── resampling ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _distribution(drawing: blocks.Distribution) -> Canvas:
+def _distribution(drawing: drawings.Distribution) -> Canvas:
     canvas, axes = make_canvas(210, 36, 36, top=14, bottom=46)
-    top = max(drawing.counts)
-    low, high = min(drawing.edges[0], 0.0), max(drawing.edges[-1], 0.0)
-    pad = 0.04 * (high - low)
-    axes.set_xlim(low - pad, high + pad)
+    top = max(drawing.counts) or 1
+    axis = value_axis((*drawing.edges, drawing.observed))
+    axes.set_xlim(axis.low, axis.high)
     axes.set_ylim(-0.16 * top, 1.12 * top)
     axes.yaxis.set_visible(False)
-    ticks = [(v, t if t == "0" or v < 0 else f"+{t}") for v, t in plain_ticks(low - pad, high + pad, 6)]
-    set_ticks(axes, ticks)
+    set_ticks(axes, axis.ticks)
     axes.stairs(drawing.counts, drawing.edges, fill=True, color=HAIR, linewidth=0)
     axes.axvline(0, color=INK, linewidth=1)
     colour = COLOURS[drawing.tone]
-    axis = blocks.Axis(low - pad, high + pad, ())
     if drawing.interval is not None and all(math.isfinite(end) for end in drawing.interval):
         _whisker(axes, drawing.interval, -0.08 * top, axis, colour, thickness=3.2, cap=True)
     axes.plot([drawing.observed], [-0.08 * top], marker=SHAPES[drawing.tone], markersize=9, color=colour, zorder=4)

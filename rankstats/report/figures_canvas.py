@@ -10,24 +10,26 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
-from rankstats.report import blocks
+from rankstats.report import tones
 from rankstats.report.svg import PIXELS_PER_INCH
 
 BLUE, VERMILION, GREY = "#0072b2", "#d55e00", "#767676"
 INK, QUIET, HAIR, BAND = "#1a1a1a", "#595959", "#c8c8c8", "#ececec"
 COLOURS = {
-    blocks.BETTER: BLUE,
-    blocks.WORSE: VERMILION,
-    blocks.NOT_SHOWN: GREY,
-    blocks.EQUIVALENT: GREY,
-    blocks.TOO_FEW: GREY,
+    tones.BETTER: BLUE,
+    tones.WORSE: VERMILION,
+    tones.NOT_SHOWN: GREY,
+    tones.EQUIVALENT: GREY,
+    tones.WITHHELD: GREY,
+    tones.TOO_FEW: GREY,
 }
 SHAPES = {
-    blocks.BETTER: "^",
-    blocks.WORSE: "v",
-    blocks.NOT_SHOWN: "o",
-    blocks.EQUIVALENT: "D",
-    blocks.TOO_FEW: "o",
+    tones.BETTER: "^",
+    tones.WORSE: "v",
+    tones.NOT_SHOWN: "o",
+    tones.EQUIVALENT: "D",
+    tones.WITHHELD: "s",
+    tones.TOO_FEW: "o",
 }
 VERMILION_TEXT = "#b34a00"
 """Vermilion as text: dark enough to be read on white."""

@@ -8,7 +8,7 @@ from itertools import groupby
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from rankstats.report import blocks
+from rankstats.report import drawings, tones
 from rankstats.report.figures_canvas import (
     BAND,
     BLUE,
@@ -34,11 +34,11 @@ _HIGHEST = 720.0
 _LINE = 14.0
 """Height of a line of small text."""
 _TOP = 52.0
-_FILLS = {blocks.BETTER: BLUE, blocks.WORSE: VERMILION}
-_INKS = {blocks.BETTER: "#ffffff", blocks.WORSE: "#000000"}
+_FILLS = {tones.BETTER: BLUE, tones.WORSE: VERMILION}
+_INKS = {tones.BETTER: "#ffffff", tones.WORSE: "#000000"}
 
 
-def crossed(drawing: blocks.Crossed) -> Canvas:
+def crossed(drawing: drawings.Crossed) -> Canvas:
     """Return the figure: a row and a column for each system, the best first."""
     n = len(drawing.labels)
     marked = n <= MARKED
@@ -92,16 +92,16 @@ def _kind(tone: str) -> str:
     return tone if tone in _FILLS else ""
 
 
-def _marks(axes: Axes, drawing: blocks.Crossed) -> None:
+def _marks(axes: Axes, drawing: drawings.Crossed) -> None:
     for i, line in enumerate(drawing.tones):
         for j, tone in enumerate(line):
             if tone:
-                text = blocks.MARKS[tone] + (f" {drawing.texts[i][j]}" if drawing.texts else "")
+                text = tones.MARKS[tone] + (f" {drawing.texts[i][j]}" if drawing.texts else "")
                 colour = _INKS.get(tone, QUIET if drawing.texts else GREY)
                 axes.text(j + 0.5, i + 0.5, text, ha="center", va="center_baseline", color=colour, fontsize=12)
 
 
-def _names(axes: Axes, drawing: blocks.Crossed, across: float, down: float) -> None:
+def _names(axes: Axes, drawing: drawings.Crossed, across: float, down: float) -> None:
     """Number the rows and name them; columns have names where these fit, else the numbers of the rows."""
     n = len(drawing.labels)
     step = math.ceil(_LINE / down)
@@ -127,15 +127,15 @@ def _column_step(across: float) -> int:
     return next(step for step in (5, 10, 20, 50, 100, 200, 500, 1000) if step * across >= 36 or step == 1000)
 
 
-def _key(canvas: Canvas, left: float, tones: set[str], *, marked: bool) -> None:
+def _key(canvas: Canvas, left: float, drawn: set[str], *, marked: bool) -> None:
     """Explain colours and marks in one line above the columns."""
     across, height = (float(side) * canvas.dpi for side in canvas.get_size_inches())
-    pale = [t for t in (blocks.NOT_SHOWN, blocks.EQUIVALENT, blocks.TOO_FEW) if t in tones]
+    pale = [t for t in tones.PALE if t in drawn]
     parts = [("▲ row better", BLUE), ("▼ row worse", VERMILION_TEXT)]
     if marked:
-        parts += [(f"{blocks.MARKS[t]} {blocks.WORDS[t]}", QUIET) for t in pale]
+        parts += [(f"{tones.MARKS[t]} {tones.WORDS[t]}", QUIET) for t in pale]
     elif pale:
-        parts.append((f"pale: {' or '.join(blocks.WORDS[t] for t in pale)}", QUIET))
+        parts.append((f"pale: {' or '.join(tones.WORDS[t] for t in pale)}", QUIET))
     x = left
     for text, colour in parts:
         canvas.text(x / across, 1 - 12 / height, text, ha="left", va="center", color=colour, fontsize=12)

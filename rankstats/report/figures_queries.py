@@ -1,16 +1,15 @@
-"""Figures of single queries: sorted differences, and one system's values against another's."""
+"""Figures of single queries: sorted differences, and beside them one system's values against another's."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FixedLocator
 
-from rankstats.report import blocks
-from rankstats.report.axis import plain_ticks
+from rankstats.report import drawings, tones
+from rankstats.report.axis import plain_ticks, value_axis
 from rankstats.report.figures_canvas import (
     BLUE,
     GREY,
@@ -24,96 +23,120 @@ from rankstats.report.figures_canvas import (
     make_canvas,
     set_ticks,
 )
+from rankstats.report.strips import POINTS_DRAWN, side_words, thinned
 from rankstats.report.texts import label
 
-POINTS_DRAWN = 500
-"""Of more queries the waterfall draws every n-th, and the scatter counts them in cells."""
-CELLS = 64
+WIDE, SQUARE, HEIGHT = 696.0, 328.0, 378.0
+"""Width of a waterfall and of the scatter beside it, and the height of both."""
+CELLS = 36
 """Cells of the scatter's grid, each way."""
-_LEVELS = ((1, 0.3), (2, 0.55), (6, 0.95))
-"""From how many queries a cell is how opaque."""
+_LEVELS = ((10, 0.92), (2, 0.68), (1, 0.44))
+"""From how many queries a cell is filled how far; its colour is the same, so that a single query can be seen."""
+_COLOURS = {1: BLUE, -1: VERMILION, 0: GREY}
+_LEFT, _RIGHT, _BOTTOM, _LINE = 50.0, 8.0, 48.0, 16.0
+_ENTERED = 0.5
+"""Which part of a step the values have to enter so that the axis goes on to the next tick."""
 
 
-def _thinned(values: Sequence[float]) -> list[float]:
-    """Keep at most `POINTS_DRAWN` order statistics, both ends included."""
-    n = len(values)
-    if n <= POINTS_DRAWN:
-        return list(values)
-    return [values[round(i * (n - 1) / (POINTS_DRAWN - 1))] for i in range(POINTS_DRAWN)]
-
-
-def waterfall(drawing: blocks.Waterfall) -> Canvas:
+def waterfall(drawing: drawings.Waterfall) -> Canvas:
     """Return the figure of sorted differences."""
-    values = _thinned(drawing.differences)
-    canvas, axes = make_canvas(230, 64, 10, top=12, bottom=34)
-    low, high = min(0.0, *values), max(0.0, *values)
-    pad = 0.05 * ((high - low) or 1.0)
+    values = thinned(drawing.differences, POINTS_DRAWN)
+    canvas, axes = make_canvas(HEIGHT, 72, 6, top=32, bottom=_BOTTOM, across=WIDE)
+    axis = value_axis(drawing.differences)
     axes.set_xlim(0, len(values))
-    axes.set_ylim(low - pad, high + pad)
-    ticks = [(v, text if text == "0" or v < 0 else f"+{text}") for v, text in plain_ticks(low - pad, high + pad, 4)]
-    set_ticks(axes, ticks, "y")
+    axes.set_ylim(axis.low, axis.high)
+    set_ticks(axes, axis.ticks, "y")
     edges = [float(i) for i in range(len(values) + 1)]
     good, bad = (BLUE, VERMILION) if drawing.higher_is_better else (VERMILION, BLUE)
-    axes.stairs([max(v, 0.0) for v in values], edges, fill=True, color=good, linewidth=0)
-    axes.stairs([min(v, 0.0) for v in values], edges, fill=True, color=bad, linewidth=0)
+    for keep, colour in ((max, good), (min, bad)):
+        if any(kept := [keep(value, 0.0) for value in values]):
+            axes.stairs(kept, edges, fill=True, color=colour, linewidth=0)
     axes.axhline(0, color=INK, linewidth=1)
     axes.xaxis.set_major_locator(FixedLocator([]))
     axes.set_xlabel(f"{len(drawing.differences):,} queries, the largest difference first", labelpad=8)
-    above, below = ("▲ better", "worse ▼") if drawing.higher_is_better else ("▼ worse", "better ▲")
-    axes.text(0.06 * len(values), high - pad, above, color=_side_ink(good), va="top")
-    axes.text(0.94 * len(values), low + pad, below, color=_side_ink(bad), ha="right", va="bottom")
+    axes.set_ylabel(label(drawing.axis_label, 44), labelpad=8, color=QUIET, fontsize=12)
+    for x, (text, tone), align in zip((0.0, 1.0), side_words(drawing), ("left", "right"), strict=True):
+        colour = BLUE if tone == tones.BETTER else VERMILION_TEXT
+        axes.annotate(
+            text, (x, 1), (0, 10), xycoords="axes fraction", textcoords="offset points", ha=align, va="baseline",
+            color=colour,
+        )  # fmt: skip
     return canvas
 
 
-def _side_ink(colour: str) -> str:
-    return VERMILION_TEXT if colour == VERMILION else colour
-
-
-def scatter(drawing: blocks.Scatter) -> Canvas:
+def scatter(drawing: drawings.Scatter) -> Canvas:
     """Return the figure of one system against another: a mark a query, or cells where there are many."""
-    everything = (*drawing.x, *drawing.y)
-    low, high = min(everything), max(everything)
-    pad = 0.03 * ((high - low) or 1.0)
-    side = 380.0
-    canvas, axes = make_canvas(side + 62, 64, 16, top=12, bottom=50, across=64 + side + 16)
-    limits = (low - pad, high + pad)
+    dense = len(drawing.x) > POINTS_DRAWN
+    canvas, axes = make_canvas(HEIGHT, _LEFT, _RIGHT, top=HEIGHT - _BOTTOM - (SQUARE - _LEFT - _RIGHT),
+                               bottom=_BOTTOM, across=SQUARE)  # fmt: skip
+    limits, ticks = _square_axis(drawing)
     axes.set_xlim(*limits)
     axes.set_ylim(*limits)
     axes.spines["left"].set_visible(True)
     axes.spines["left"].set_color(HAIR)
-    ticks = plain_ticks(low, high)
     set_ticks(axes, ticks)
     set_ticks(axes, ticks, "y")
     axes.plot(limits, limits, color=INK, linewidth=1)
-    dense = len(drawing.x) > POINTS_DRAWN
     if dense:
         _cells(axes, drawing, limits)
     else:
         _points(axes, drawing)
-    better = (drawing.y_label, drawing.x_label) if drawing.higher_is_better else (drawing.x_label, drawing.y_label)
-    corners = ((0.02, 0.98, better[0], "left", "top"), (0.98, 0.02, better[1], "right", "bottom"))
-    for x, y, name, across, down in corners:
-        text = f"{label(name, 24)} better"
-        axes.text(x, y, text, transform=axes.transAxes, ha=across, va=down, color=QUIET, fontsize=12)
-    axes.set_xlabel(label(drawing.x_label) + (" · stronger colour: more queries" if dense else ""), labelpad=6)
-    axes.set_ylabel(label(drawing.y_label), labelpad=8, color=QUIET, fontsize=12)
+    for i, (text, colour) in enumerate(_scatter_key(drawing, dense=dense)):
+        canvas.text(0, 1 - (10 + i * _LINE) / HEIGHT, text, ha="left", va="center", color=colour, fontsize=12)
+    axes.set_xlabel(label(drawing.x_label), labelpad=6)
+    axes.set_ylabel(label(drawing.y_label), labelpad=6, color=QUIET, fontsize=12)
     return canvas
 
 
-def _points(axes: Axes, drawing: blocks.Scatter) -> None:
-    groups: dict[str, list[tuple[float, float]]] = {BLUE: [], VERMILION: [], GREY: []}
+def _square_axis(drawing: drawings.Scatter) -> tuple[tuple[float, float], tuple[tuple[float, str], ...]]:
+    """Return the limits and ticks of both axes; the last tick is not far inside the values."""
+    everything = (*drawing.x, *drawing.y)
+    low, high = min(everything), max(everything)
+    pad = 0.03 * ((high - low) or 1.0)
+    ticks = plain_ticks(low, high)
+    if len(ticks) > 1:
+        step = ticks[1][0] - ticks[0][0]
+        high = max(high, ticks[-1][0] + step) if high > ticks[-1][0] + _ENTERED * step else high
+        ticks = plain_ticks(low, high)
+    return (low - pad, high + pad), ticks
+
+
+def _scatter_key(drawing: drawings.Scatter, *, dense: bool) -> list[tuple[str, str]]:
+    """Say above the axes what lies on either side of the diagonal, and what the sizes of cells are."""
+    sides = ("above", "below") if drawing.higher_is_better else ("below", "above")
+    marks = ("■", "■") if dense else (tones.MARKS[tones.BETTER], tones.MARKS[tones.WORSE])
+    names = (drawing.y_label, drawing.x_label)
+    lines = [
+        (f"{mark} {side}: {label(name, 24)} better", colour)
+        for mark, side, name, colour in zip(marks, sides, names, (BLUE, VERMILION_TEXT), strict=True)
+    ]
+    if dense:
+        return [*lines, ("size: 1, 2 to 9, 10 or more queries", QUIET)]
+    equal = any(abs(x - y) <= drawing.tolerance for x, y in zip(drawing.x, drawing.y, strict=True))
+    return [*lines, (f"{tones.MARKS[tones.NOT_SHOWN]} equal", QUIET)] if equal else lines
+
+
+def _side(drawing: drawings.Scatter, x: float, y: float) -> int:
+    """Return 1 where the system is better, -1 where it is worse, 0 where both are equal."""
+    if abs(y - x) <= drawing.tolerance:
+        return 0
+    return 1 if (y > x) == drawing.higher_is_better else -1
+
+
+def _points(axes: Axes, drawing: drawings.Scatter) -> None:
+    """Draw a mark a query; a thin edge in the colour of the paper keeps those apart that overlap."""
+    groups: dict[int, list[tuple[float, float]]] = {0: [], 1: [], -1: []}
     for x, y in zip(drawing.x, drawing.y, strict=True):
-        colour = GREY if x == y else BLUE if (y > x) == drawing.higher_is_better else VERMILION
-        groups[colour].append((x, y))
-    for (colour, points), shape in zip(groups.items(), ("^", "v", "o"), strict=True):
+        groups[_side(drawing, x, y)].append((x, y))
+    for (side, points), shape in zip(groups.items(), "o^v", strict=True):
         if points:
             axes.plot(
-                [x for x, _ in points], [y for _, y in points], marker=shape, markersize=5, linestyle="none",
-                color=colour, markeredgewidth=0, alpha=0.6,
+                [x for x, _ in points], [y for _, y in points], marker=shape, markersize=6.5, linestyle="none",
+                color=_COLOURS[side], markeredgecolor="#ffffff", markeredgewidth=0.6, clip_on=False,
             )  # fmt: skip
 
 
-def _cells(axes: Axes, drawing: blocks.Scatter, limits: tuple[float, float]) -> None:
+def _cells(axes: Axes, drawing: drawings.Scatter, limits: tuple[float, float]) -> None:
     """Count queries in the cells of a grid; a cell takes the colour of the side that more of its queries lie on."""
     size = (limits[1] - limits[0]) / CELLS
     counts: Counter[tuple[int, int]] = Counter()
@@ -121,18 +144,12 @@ def _cells(axes: Axes, drawing: blocks.Scatter, limits: tuple[float, float]) -> 
     for x, y in zip(drawing.x, drawing.y, strict=True):
         cell = (int((x - limits[0]) / size), int((y - limits[0]) / size))
         counts[cell] += 1
-        sides[cell] += (y > x) - (y < x)
-    runs: dict[tuple[str, float], list[list[int]]] = {}
-    for row, column in sorted((row, column) for column, row in counts):
-        side = sides[column, row] if drawing.higher_is_better else -sides[column, row]
-        colour = BLUE if side > 0 else VERMILION if side < 0 else GREY
-        alpha = max((least, level) for least, level in _LEVELS if counts[column, row] >= least)[1]
-        found = runs.setdefault((colour, alpha), [])
-        if found and found[-1][0] == row and found[-1][1] + found[-1][2] == column:
-            found[-1][2] += 1
-        else:
-            found.append([row, column, 1])
-    for (colour, alpha), found in sorted(runs.items()):
-        start = limits[0]
-        places: list[Box] = [(start + column * size, start + row * size, n * size, size) for row, column, n in found]
-        boxes(axes, places, colour, alpha=alpha)
+        sides[cell] += _side(drawing, x, y)
+    found: dict[str, list[Box]] = {}
+    for column, row in sorted(counts):
+        side = (sides[column, row] > 0) - (sides[column, row] < 0)
+        filled = next(level for least, level in _LEVELS if counts[column, row] >= least) * size
+        middle = [limits[0] + (place + 0.5) * size for place in (column, row)]
+        found.setdefault(_COLOURS[side], []).append((middle[0] - filled / 2, middle[1] - filled / 2, filled, filled))
+    for colour, places in sorted(found.items()):
+        boxes(axes, places, colour)

@@ -65,6 +65,8 @@ def inline_svg(figure: Figure, key: str, title: str, description: str) -> str:
     used = _references(root)
     for element in root.iter():
         _rewrite(element, key, used)
+    _bare_marks(root)
+    _share_marks(root)
     _unwrap(root)
     width, height = (root.attrib[side].removesuffix("pt") for side in ("width", "height"))
     root.attrib.clear()
@@ -185,6 +187,31 @@ def _presentation(style: str) -> dict[str, str]:
         elif name:
             out[name] = value
     return out
+
+
+def _bare_marks(root: ET.Element) -> None:
+    """Take the colours from shapes in `<defs>` whose every use has its own: no rule of the page reaches them there."""
+    uses: dict[str, list[ET.Element]] = {}
+    for element in root.iter("use"):
+        uses.setdefault(element.attrib["href"].removeprefix("#"), []).append(element)
+    for shape in root.iterfind(".//defs/path"):
+        for name in ("fill", "stroke"):
+            if all(name in use.attrib for use in uses.get(shape.attrib.get("id", ""), ())):
+                shape.attrib.pop(name, None)
+
+
+def _share_marks(root: ET.Element) -> None:
+    """Let the group of many marks say once what each of them says."""
+    for group in root.iter("g"):
+        marks = list(group)
+        if len(marks) < 2 or any(mark.tag != "use" for mark in marks):
+            continue
+        for name in ("fill", "stroke", "stroke-width", "fill-opacity", "stroke-opacity"):
+            values = {mark.attrib.get(name) for mark in marks}
+            if len(values) == 1 and None not in values:
+                group.attrib[name] = str(values.pop())
+                for mark in marks:
+                    del mark.attrib[name]
 
 
 def _unwrap(element: ET.Element) -> None:
