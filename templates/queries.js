@@ -13,6 +13,7 @@
   const PAGE_ROWS = 100;
   const BESIDE = 3;
   const ENDS = 10;
+  const SHORT = 16;
   const MINUS = "\u2212";
   const UNDEFINED = "\u2014";
   const WORDS = { b: "better", e: "equal", w: "worse" };
@@ -52,6 +53,8 @@
 
   const initial = { pair: 0, measure: 0, outcome: "", find: "", sort: "", down: false, page: 0, open: -1, in: {} };
   let state = { ...initial, in: {} };
+  // The queries come in the order of their ids.
+  const ID = data.ids ? "id" : data.unit[0];
   const keyOf = (i) => data.keys[i] ?? (data.ids || data.texts)[i];
   const places = new Map(data.texts.map((_, i) => [keyOf(i), i]));
   const PREFIX = "#queries&";
@@ -200,12 +203,12 @@
     found.d.forEach((d, k) => {
       const rank = found.r ? found.r[k] : k + 1;
       const was = before.get(d);
-      const [dots, spoken] = data.lists.grades[found.g[k]];
+      const [dots, spoken, relevant] = data.lists.grades[found.g[k]];
       let move = was === undefined ? "gone" : "";
       let tone = "";
       if (after) {
         move = was === undefined ? "new" : was === rank ? "= same" : `${was > rank ? "↑" : "↓"} was ${was}`;
-        tone = was === undefined || was === rank ? "" : was > rank ? " t-better" : " t-worse";
+        if (relevant && was !== undefined && was !== rank) tone = was > rank ? " t-better" : " t-worse";
       }
       const title = data.lists.titles[d];
       const name = make("th", { scope: "row" }, title || data.lists.documents[d]);
@@ -239,11 +242,12 @@
     const box = make("div", { className: "opened" }, make("h3", null, data.texts[i]),
       make("p", { className: "small" }, [...(data.ids ? [data.ids[i]] : []), ...facts].join(" · "), " · ",
         make("a", { href: linkTo(i) }, `Link to this ${data.unit[0]}`)),
+      ...data.details.filter(({ texts }) => texts[i]).map(({ label, texts }) => make("p", { className: "small" }, `${label}: ${texts[i]}`)),
       valuesOf(i));
     const pair = data.pairs[state.pair];
     const found = data.lists.of[i] || {};
     if (pair && found[pair[0]] && found[pair[1]]) {
-      box.append(make("div", { className: "lists" },
+      box.append(make("p", { className: "small" }, data.lists.legend), make("div", { className: "lists" },
         listOf(i, pair[0], found[pair[1]], false), listOf(i, pair[1], found[pair[0]], true)));
     } else if (Object.keys(data.lists.of).length) {
       box.append(make("p", { className: "small" }, "The two lists are not in this file: it holds those of the biggest wins and losses of each comparison."));
@@ -273,7 +277,7 @@
       const button = make("button", { type: "button" }, column.label);
       button.addEventListener("click", () => {
         // Numbers are looked at from the largest, texts from A.
-        const down = state.sort === column.key ? !state.down : Boolean(column.values);
+        const down = (state.sort || ID) === column.key ? !state.down : Boolean(column.values);
         change({ sort: column.key, down, page: 0 });
       });
       head.append(button);
@@ -284,14 +288,22 @@
   };
   const markSorted = (shown) => shown.forEach((column, k) => {
     const head = table.tHead.rows[0].cells[k];
-    if (column.key === state.sort) head.setAttribute("aria-sort", state.down ? "descending" : "ascending");
+    if (column.key === (state.sort || ID)) head.setAttribute("aria-sort", state.down ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
   });
+
+  // A column of short texts needs no more room than they take.
+  const brief = new WeakMap();
+  const kindOf = ({ values, texts }) => {
+    if (values) return "";
+    if (!brief.has(texts)) brief.set(texts, texts.every((text) => text.length <= SHORT));
+    return brief.get(texts) ? "x k" : "x";
+  };
 
   const drawRows = (shown, indexes) => {
     const pattern = make("tr", null, make("th", { scope: "row" },
       make("button", { type: "button", className: "open", "aria-expanded": "false", tabIndex: -1 })),
-    ...shown.slice(1).map((column) => make("td", { className: column.values ? "" : "x" })));
+    ...shown.slice(1).map((column) => make("td", { className: kindOf(column) })));
     const rows = document.createDocumentFragment();
     for (const i of indexes) {
       const row = pattern.cloneNode(true);
@@ -300,7 +312,8 @@
       for (let c = 1; c < shown.length; c += 1) {
         const column = shown[c];
         row.childNodes[c].textContent = textOf(column, i);
-        if (column.outcomes && TONES[column.outcomes[i]]) row.childNodes[c].className = TONES[column.outcomes[i]];
+        // what is shown as 0 has no side
+        if (column.outcomes && column.values[i] && TONES[column.outcomes[i]]) row.childNodes[c].className = TONES[column.outcomes[i]];
       }
       rows.append(row);
       if (i === state.open) {
@@ -465,10 +478,13 @@
     const gaps = byDifference ? data.measures[state.measure].differences[state.pair] : [];
     const rows = byDifference ? sorted(order.filter((i) => gaps[i] !== null), "difference", true) : order;
     drawRows(columns(), [...rows.slice(0, ENDS), ...rows.slice(-ENDS)]);
-    table.caption.append(` — printed: the first and the last ${ENDS} of ${counted(order.length)}` +
-      (byDifference ? " by their difference" : ""));
+    table.classList.add("ends");
+    table.caption.append(` — printed: ${byDifference ? `${ENDS} highest, ${ENDS} lowest` : `first and last ${ENDS}`} of ${many(order.length)}`);
   });
-  window.addEventListener("afterprint", draw);
+  window.addEventListener("afterprint", () => {
+    table.classList.remove("ends");
+    draw();
+  });
 
   for (const line of document.querySelectorAll(".examples li[data-index] .lists")) {
     const i = Number(line.closest("li").dataset.index);

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from rankstats.report.blocks import BETTER, MARKS, WORSE, Block, Example, Examples, Paragraph, Section, Subheading
-from rankstats.report.choice import first_of, leading_pairs
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rankstats.report.blocks import Block, Example, Examples, Paragraph, Section, Subheading
+from rankstats.report.choice import first_of
 from rankstats.report.lists import Lists
+from rankstats.report.order import told_pairs
 from rankstats.report.source import Pair, Row, Source, pair_label
-from rankstats.report.texts import shown
+from rankstats.report.texts import attribute_text, beginning, label, natural_key, shown
+from rankstats.report.tones import BETTER, MARKS, WORSE
 
 EXAMPLES_SHOWN = 10
 PAIRS_SHOWN = 6
 MOVES_SHOWN = 3
 """Documents named as the reason of a difference."""
+_HELD = "\N{NO-BREAK SPACE}"
 
 
 def query_text(query: Row, longest: int = 240) -> str:
@@ -30,51 +36,132 @@ def differences_of(source: Source, measure: str, pair: Pair) -> list[tuple[int, 
     return [(i, y - x) for i, (x, y) in enumerate(zip(a, b, strict=True)) if i in used]
 
 
+def query_order(source: Source) -> list[int]:
+    """Return the queries in the order in which the page lists them, that of their ids, as indexes of the report."""
+    keys = [natural_key(shown(query["query_id"], 60)) for query in source.report["queries"]]
+    return sorted(range(len(keys)), key=keys.__getitem__)
+
+
 def examples(source: Source) -> Section:
     """Return section 10: the queries that each system wins and loses by most, with both lists."""
     measure = source.primary[0]
-    lists = Lists.of(source)
+    made = _Examples.of(source, measure)
+    pairs = told_pairs(source, measure)
     blocks: list[Block] = []
-    pairs = leading_pairs(source, measure)
     for i, (pair, row) in enumerate(pairs[:PAIRS_SHOWN], 1):
-        found = _extremes(source, measure, pair, row)
-        parts = [
-            Examples(
-                f"examples-{i}-{key}",
-                4 if len(pairs) > 1 else 3,
-                heading,
-                shown(pair[0], 60),
-                shown(pair[1], 60),
-                source.measure_label(measure),
-                tuple(
-                    _example(source, measure, pair, lists, index, key=f"e{i}-{key}-{k}")
-                    for k, index in enumerate(indexes, 1)
-                ),
-            )
-            for key, heading, indexes in zip(("wins", "losses"), ("Biggest wins", "Biggest losses"), found, strict=True)
-            if indexes
-        ]
-        if parts:
-            if len(pairs) > 1:
-                blocks.append(Subheading(f"examples-{i}", pair_label(pair)))
-            blocks += parts
-    if lists.docs and blocks:
-        blocks.insert(0, Paragraph(_legend(source, lists), small=True))
+        parts = made.parts(pair, row, f"{i}", 4 if len(pairs) > 1 else 3)
+        if parts and len(pairs) > 1:
+            blocks.append(Subheading(f"examples-{i}", pair_label(pair)))
+        blocks += parts
+    legend = made.lists.legend(source.measure_label(measure))
+    if legend and blocks:
+        blocks.insert(0, Paragraph(f"Open a {source.unit[0]} to see both lists. {legend}", small=True))
     left_out = first_of(min(PAIRS_SHOWN, len(pairs)), len(list(source.planned_pairs(measure))), "per_query.csv")
     if blocks and left_out:
         blocks.append(Paragraph(left_out, small=True))
     return Section("examples", "Biggest wins and losses", tuple(blocks))
 
 
-def _legend(source: Source, lists: Lists) -> str:
-    told = "Open a query to see both lists. ● is one grade step, “?” is a document that nobody judged."
-    if any("contribution" in doc for docs in lists.docs.values() for doc in docs):
-        told += f" The small number is what the document brings to {source.measure_label(source.primary[0])}."
-    return told
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """What the examples of every pair share.
+
+    Attributes
+    ----------
+    place : sequence of int
+        Where the page lists each query.
+    moves : mapping
+        The documents that moved, by query, baseline and system.
+    labels : mapping
+        The labels of segments by attribute and value.
+    """
+
+    source: Source
+    measure: str
+    lists: Lists
+    place: Sequence[int]
+    moves: Mapping[tuple[str, str, str], Sequence[Row]]
+    labels: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, source: Source, measure: str) -> _Examples:
+        place = [0] * len(source.report["queries"])
+        for k, index in enumerate(query_order(source)):
+            place[index] = k
+        explained = [row for row in source.report.get("explanations") or [] if row["measure"] == measure]
+        moves = {(row["query_id"], row["baseline"], row["system"]): row["moves"] for row in explained}
+        labels = {(row["attribute"], row["value"]): str(row["label"]) for row in source.segments}
+        return cls(source, measure, Lists.of(source), place, moves, labels)
+
+    def parts(self, pair: Pair, row: Row, key: str, level: int) -> list[Block]:
+        """Return the wins and the losses of a pair; in words where one of the two is empty."""
+        found = _extremes(self.source, self.measure, pair, row)
+        if not any(found):
+            return []
+        parts: list[Block] = []
+        for side, word, indexes in zip(("wins", "losses"), (BETTER, WORSE), found, strict=True):
+            if not indexes:
+                parts.append(Paragraph(f"No {self.source.unit[0]} is {word}."))
+                continue
+            # equal differences in the order of the table of all
+            ordered = sorted(indexes, key=lambda i: (-abs(self._gap(pair, i)), self.place[i]))
+            made = tuple(self._example(pair, i, f"e{key}-{side}-{k}") for k, i in enumerate(ordered, 1))
+            names = (shown(pair[0], 60), shown(pair[1], 60), self.source.measure_label(self.measure))
+            parts.append(Examples(f"examples-{key}-{side}", level, f"Biggest {side}", *names, made))
+        return parts
+
+    def _gap(self, pair: Pair, index: int) -> float:
+        a, b = (self.source.report["values"][system][self.measure][index] for system in pair)
+        return float(b - a)
+
+    def _example(self, pair: Pair, index: int, key: str) -> Example:
+        source, measure = self.source, self.measure
+        query = source.report["queries"][index]
+        a, b = (source.report["values"][system][measure][index] for system in pair)
+        tone = BETTER if (b > a) == source.measures[measure]["higher_is_better"] else WORSE
+        text, query_id = query_text(query), shown(query["query_id"])
+        facts = (*self._facts(query), self._reasons(pair, query["query_id"]))
+        return Example(
+            key=key,
+            index=self.place[index],
+            query_id="" if text == query_id else f"id {shown(query['query_id'], 60)}",
+            text=f"{source.unit[0]} {text}" if text == query_id else text,
+            baseline=source.mean(measure, a),
+            system=source.mean(measure, b),
+            difference=source.signed(measure, b - a),
+            tone=tone,
+            mark=MARKS[tone],
+            facts=" · ".join(fact for fact in facts if fact),
+            lists=self.lists.beside(source, measure, query["query_id"], pair),
+        )
+
+    def _reasons(self, pair: Pair, query_id: str) -> str:
+        """Say which relevant documents moved, came or went, the most telling first."""
+        moves = self.moves.get((query_id, *pair), ())[:MOVES_SHOWN]
+        told = []
+        for move in moves:
+            name = beginning(self.lists.titles.get(move["doc_id"]) or move["doc_id"], 40)
+            ranks = f"{_place(move['rank_baseline'])} → {_place(move['rank_system'])}"
+            told.append(f"{name} " + f"(grade {move['grade']:g}) {ranks}".replace(" ", _HELD))
+        return f"Moved: {'; '.join(told)}" if told else ""
+
+    def _facts(self, query: Row) -> list[str]:
+        """Return what is known of a query; a value without a word in it says of what it is."""
+        out = []
+        for attribute in self.source.attributes:
+            value = query["attributes"].get(attribute)
+            if value in (None, ""):
+                continue
+            text = attribute_text(value)
+            if not any(c.isalpha() for c in text):
+                named = self.labels.get((attribute, str(value)), text)
+                text = named if any(c.isalpha() for c in named) else f"{label(attribute, 24)} {text}"
+            out.append(shown(text, 60))
+        return out
 
 
 def _extremes(source: Source, measure: str, pair: Pair, row: Row) -> tuple[list[int], list[int]]:
-    """Return indexes of the best and the worst queries, largest difference first, then by order."""
+    """Return indexes of the best and the worst queries; of equal ones those whose lists the report has."""
     sign = 1 if source.measures[measure]["higher_is_better"] else -1
     tolerance = row.get("tie_tolerance") or 0.0
     gains = [(sign * d, i) for i, d in differences_of(source, measure, pair)]
@@ -83,45 +170,5 @@ def _extremes(source: Source, measure: str, pair: Pair, row: Row) -> tuple[list[
     return [i for _, i in wins[:EXAMPLES_SHOWN]], [i for _, i in losses[:EXAMPLES_SHOWN]]
 
 
-def _example(source: Source, measure: str, pair: Pair, lists: Lists, index: int, *, key: str) -> Example:
-    query = source.report["queries"][index]
-    a, b = (source.report["values"][system][measure][index] for system in pair)
-    tone = BETTER if (b > a) == source.measures[measure]["higher_is_better"] else WORSE
-    text = query_text(query)
-    return Example(
-        key=key,
-        index=index,
-        query_id=shown(query["query_id"], 60) if text != shown(query["query_id"]) else "",
-        text=text,
-        baseline=source.mean(measure, a),
-        system=source.mean(measure, b),
-        difference=source.signed(measure, b - a),
-        tone=tone,
-        mark=MARKS[tone],
-        facts=" · ".join(
-            text for text in (_facts(source, query), _reasons(source, measure, pair, query["query_id"])) if text
-        ),
-        lists=lists.beside(source, measure, query["query_id"], pair),
-    )
-
-
-def _reasons(source: Source, measure: str, pair: Pair, query_id: str) -> str:
-    """Say which relevant documents moved, came or went, the most telling first."""
-    for row in source.report.get("explanations") or []:
-        if (row["query_id"], row["measure"], row["baseline"], row["system"]) == (query_id, measure, *pair):
-            moves = [
-                f"{shown(move['doc_id'], 40)} (grade {move['grade']:g}) {_place(move['rank_baseline'])} → "
-                f"{_place(move['rank_system'])}"
-                for move in row["moves"][:MOVES_SHOWN]
-            ]
-            return f"Moved: {', '.join(moves)}"
-    return ""
-
-
 def _place(rank: int | None) -> str:
     return "not listed" if rank is None else f"{rank:,}"
-
-
-def _facts(source: Source, query: Row) -> str:
-    values = [query["attributes"].get(attribute) for attribute in source.attributes]
-    return " · ".join(shown(str(value), 40) for value in values if value not in (None, ""))

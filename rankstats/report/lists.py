@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rankstats import wording
-from rankstats.report.blocks import BETTER, WORSE, Document, ResultList
+from rankstats.report.blocks import Document, ResultList
 from rankstats.report.source import Pair, Row, Source
 from rankstats.report.texts import shown
+from rankstats.report.tones import BETTER, WORSE
 
 MOST_DOTS = 5
 LONGEST_ID = 80
 LONGEST_TITLE = 160
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lists:
     """The lists of the report by query and system, and the best grade in them."""
 
@@ -28,6 +30,24 @@ class Lists:
         docs = {(row["query_id"], row["system"]): row["docs"] for row in source.report["lists"]}
         grades = [doc["grade"] for listed in docs.values() for doc in listed if doc["grade"] is not None]
         return cls(docs, max(grades, default=0))
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Titles of the documents that have one."""
+        return {doc["doc_id"]: str(doc["title"]) for docs in self.docs.values() for doc in docs if doc.get("title")}
+
+    def legend(self, measure: str) -> str:
+        """Explain the marks and words of the lists; empty where there are none."""
+        depth = max((len(docs) for docs in self.docs.values()), default=0)
+        if not depth:
+            return ""
+        told = (
+            "● is one grade step, “?” a document that nobody judged. “new” and “gone”: not among the first "
+            f"{depth:,} of the other list. Only moves of relevant documents are coloured."
+        )
+        if any("contribution" in doc for docs in self.docs.values() for doc in docs):
+            told += f" The small number is what the document brings to {measure}."
+        return told
 
     def beside(self, source: Source, measure: str, query_id: str, pair: Pair) -> tuple[ResultList, ...]:
         """Return the two lists of a query, the baseline's first; empty where the report lacks one of them."""
@@ -55,7 +75,7 @@ class Lists:
                     grade=dots,
                     spoken_grade=spoken,
                     move=move(doc["rank"], elsewhere, after=after),
-                    tone=_tone(doc["rank"], elsewhere) if after else "",
+                    tone=_tone(doc, elsewhere) if after else "",
                     contribution=contribution(source, measure, doc),
                 )
             )
@@ -77,8 +97,15 @@ def move(rank: int, elsewhere: int | None, *, after: bool) -> str:
     return "= same" if elsewhere == rank else f"{'↑' if elsewhere > rank else '↓'} was {elsewhere}"
 
 
-def _tone(rank: int, before: int | None) -> str:
-    return "" if before is None or before == rank else BETTER if rank < before else WORSE
+def is_relevant(grade: float | None) -> bool:
+    """Return whether a rise of the document is good: of one that is not relevant, or not judged, it is no gain."""
+    return grade is not None and grade > 0
+
+
+def _tone(doc: Row, before: int | None) -> str:
+    if before is None or before == doc["rank"] or not is_relevant(doc["grade"]):
+        return ""
+    return BETTER if doc["rank"] < before else WORSE
 
 
 def contribution(source: Source, measure: str, doc: Row) -> str:

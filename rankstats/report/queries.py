@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankstats.report.blocks import BETTER, WORSE, Cell, Column, Paragraph, QueryTable, Section
-from rankstats.report.choice import leading_pairs
-from rankstats.report.examples import differences_of, query_text
-from rankstats.report.query_data import Offered, attribute_text, is_numeric, query_data
+from rankstats.report.blocks import Cell, Column, Paragraph, QueryTable, Section
+from rankstats.report.examples import differences_of, query_order, query_text
+from rankstats.report.order import told_pairs
+from rankstats.report.query_data import Offered, is_long, is_numeric, query_data
 from rankstats.report.source import Pair, Source, pair_label
-from rankstats.report.texts import label, shown
+from rankstats.report.texts import attribute_text, label, sentence_list, shown
+from rankstats.report.tones import BETTER, WORSE
 
 WRITTEN = 300
 """Up to so many queries all rows are in the page itself."""
@@ -20,6 +21,7 @@ SYSTEMS_BESIDE = 3
 """Up to so many systems stand side by side; of more, the two that are compared."""
 ATTRIBUTE_COLUMNS = 6
 FILE = "per_query.csv"
+TONES = {"b": BETTER, "w": WORSE}
 
 
 def query_table(source: Source) -> Section:
@@ -29,21 +31,33 @@ def query_table(source: Source) -> Section:
         return Section("queries", heading, ())
     offered = _offered(source)
     pair = offered.pairs[0] if offered.pairs else None
-    indexes, which = _written(source, offered.measures[0], pair)
-    columns, rows = _columns(source, offered, pair), [_cells(source, offered, pair, i) for i in indexes]
+    data = query_data(source, offered)
+    places, which = _written(source, offered, pair)
+    letters = data["measures"][0]["outcomes"][0] if pair else ""
+    rows = tuple(_cells(source, offered, pair, offered.order[k], letters[k : k + 1]) for k in places)
     name = source.measure_label(offered.measures[0])
     caption = f"{name} of every {source.unit[0]}" + (f": {pair_label(pair, 24)}" if pair else "")
-    table = QueryTable(
-        "query-table", caption, columns, tuple(rows), _remark(source, offered, which), query_data(source, offered)
-    )
-    beside_it = f"Every value of every measure and system is in {FILE} and report.json."
-    return Section("queries", heading, (table, Paragraph(beside_it, small=True)))
+    remark = f"{which}; all of them are in {FILE} beside this page." if which else ""
+    table = QueryTable("query-table", caption, _columns(source, offered, pair), rows, remark, data)
+    return Section("queries", heading, (table, Paragraph(_beside(source, offered, data["details"]), small=True)))
+
+
+def _beside(source: Source, offered: Offered, details: Sequence[object]) -> str:
+    """Say what is not in the table, and where it is."""
+    left_out, told = len(source.systems) - len(offered.systems), ""
+    if left_out > 0:
+        told = f"The table has {len(offered.systems):,} of {len(source.systems):,} systems. "
+    if offered.long:
+        place = f"in every opened {source.unit[0]} and " if details else ""
+        stand = "stands" if len(offered.long) == 1 else "stand"
+        told += f"{sentence_list([shown(name, 40) for name in offered.long])} {stand} {place}in {FILE}. "
+    return f"{told}Every value of every measure and system is in {FILE} and report.json."
 
 
 def _offered(source: Source) -> Offered:
     """Choose systems, pairs and attributes that the table offers: those of the drawn pairs first."""
     measure = source.primary[0]
-    drawn = [pair for pair, _ in leading_pairs(source, measure)]
+    drawn = [pair for pair, _ in told_pairs(source, measure)]
     ordered = dict.fromkeys((*(s for pair in drawn for s in pair), *source.by_mean(measure)))
     kept = [s for s in ordered if measure in source.report["values"].get(s, {})][:SYSTEMS_SHOWN]
     systems = tuple(s for s in source.systems if s in kept)
@@ -54,35 +68,33 @@ def _offered(source: Source) -> Offered:
     asked = (measure, *(m for m in source.outcome_measures if m != measure))
     # a measure that is one value of all lists has none for a query
     known = tuple(m for m in asked if any(v is not None for s in systems for v in source.report["values"][s][m]))
-    return Offered(systems, pairs, known or asked[:1], tuple(_attributes(source)), with_text, weighted)
+    columns, long = _attributes(source)
+    order = tuple(query_order(source))
+    return Offered(order, systems, pairs, known or asked[:1], columns, long, with_text, weighted)
 
 
-def _attributes(source: Source) -> list[str]:
-    known = dict.fromkeys(name for query in source.report["queries"] for name in query["attributes"])
+def _attributes(source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the attributes that make columns, and those whose texts are too long for one."""
+    queries = source.report["queries"]
+    known = dict.fromkeys(name for query in queries for name in query["attributes"])
     first = [name for name in (*source.attributes, "frequency") if name in known]
     rest = [name for name in known if name not in first and name != "text"]
-    return (first + rest)[:ATTRIBUTE_COLUMNS]
+    long = [name for name in rest if not is_numeric(queries, name) and is_long(queries, name)]
+    columns = [name for name in (*first, *rest) if name not in long]
+    return tuple(columns[:ATTRIBUTE_COLUMNS]), tuple(long[:ATTRIBUTE_COLUMNS])
 
 
-def _written(source: Source, measure: str, pair: Pair | None) -> tuple[Sequence[int], str]:
-    """Return the queries whose rows are in the page itself, and in words which they are."""
-    n = len(source.report["queries"])
+def _written(source: Source, offered: Offered, pair: Pair | None) -> tuple[Sequence[int], str]:
+    """Return the places of the queries whose rows are in the page itself, and in words which they are."""
+    n = len(offered.order)
     if n <= WRITTEN:
         return range(n), ""
     if pair is None:
         return range(2 * ENDS), f"The first {2 * ENDS} of {source.n_text(n)}"
-    found = sorted(differences_of(source, measure, pair), key=lambda item: -item[1])
-    ends = [i for i, _ in (found[:ENDS] + found[-ENDS:] if len(found) > 2 * ENDS else found)]
+    gaps = dict(differences_of(source, offered.measures[0], pair))
+    found = sorted((k for k, i in enumerate(offered.order) if i in gaps), key=lambda k: -gaps[offered.order[k]])
+    ends = found[:ENDS] + found[-ENDS:] if len(found) > 2 * ENDS else found
     return ends, f"The {ENDS} largest and the {ENDS} smallest differences of {source.n_text(n)}"
-
-
-def _remark(source: Source, offered: Offered, which: str) -> str:
-    """Say what a page without a running script lacks, and where the rest is."""
-    parts = [f"{which}; all of them are in {FILE} beside this page."] if which else []
-    left_out = len(source.systems) - len(offered.systems)
-    if left_out > 0:
-        parts.append(f"{left_out:,} more systems are in {FILE}.")
-    return " ".join(parts)
 
 
 def beside(offered: Offered, pair: Pair | None) -> Sequence[str]:
@@ -102,7 +114,8 @@ def _columns(source: Source, offered: Offered, pair: Pair | None) -> tuple[Colum
     )
 
 
-def _cells(source: Source, offered: Offered, pair: Pair | None, i: int) -> tuple[Cell, ...]:
+def _cells(source: Source, offered: Offered, pair: Pair | None, i: int, outcome: str) -> tuple[Cell, ...]:
+    """Return the row of a query, by its index in the report; `outcome` is its letter in the data of the script."""
     query, measure = source.report["queries"][i], offered.measures[0]
     values = source.report["values"]
     cells = [Cell(query_text(query))]
@@ -110,9 +123,10 @@ def _cells(source: Source, offered: Offered, pair: Pair | None, i: int) -> tuple
         cells.append(Cell(shown(query["query_id"], 60)))
     if pair is not None:
         a, b = (values[system][measure][i] for system in pair)
-        gap = None if a is None or b is None else b - a
-        tone = "" if not gap else BETTER if (gap > 0) == source.measures[measure]["higher_is_better"] else WORSE
-        cells.append(Cell(source.signed(measure, gap), tone=tone))
+        text = source.signed(measure, None if a is None or b is None else b - a)
+        # what is shown as 0 has no side
+        tone = TONES.get(outcome, "") if any(digit in text for digit in "123456789") else ""
+        cells.append(Cell(text, tone=tone))
     cells += [Cell(source.mean(measure, values[system][measure][i])) for system in beside(offered, pair)]
     if offered.weighted:
         cells.append(Cell(attribute_text(query["weight"])))

@@ -7,15 +7,15 @@ digit; a category is a number that points into a list of texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rankstats import wording
 from rankstats.report.examples import query_text
-from rankstats.report.lists import LONGEST_ID, LONGEST_TITLE, Lists, contribution, grade_marks
+from rankstats.report.lists import LONGEST_ID, LONGEST_TITLE, Lists, contribution, grade_marks, is_relevant
 from rankstats.report.source import Pair, Row, Source
-from rankstats.report.texts import label, shown
+from rankstats.report.texts import LONGEST_TEXT, attribute_text, beginning, label, shown
 
 MOST_VALUES = 400_000
 """Values that a page carries; measures beyond are in the file beside it."""
@@ -24,18 +24,28 @@ LONG_TEXTS = 2_000
 SHORT_TEXT = 100
 MOST_CHOICES = 50
 """Values of an attribute up to which it can be chosen from a list."""
+LONG_VALUE = 40
+"""An attribute whose texts are mostly longer is read query by query, not down a column."""
+MOST_DETAIL = 200_000
+"""Characters of such texts that a page carries; each is cut to its part, and left out where the part says nothing."""
 _SPECIAL = re.compile(r"[^\d.−]")
 _LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What the table of queries offers: systems, pairs, measures (the first is shown first) and attributes."""
+    """What the table of queries offers: systems, pairs, measures (the first is shown first) and attributes.
 
+    `order` has the queries as they are listed, as indexes of the report; `long` are the attributes that only an opened
+    query shows.
+    """
+
+    order: tuple[int, ...]
     systems: tuple[str, ...]
     pairs: tuple[Pair, ...]
     measures: tuple[str, ...]
     attributes: tuple[str, ...]
+    long: tuple[str, ...]
     with_text: bool
     weighted: bool
 
@@ -49,9 +59,9 @@ def query_data(source: Source, offered: Offered) -> dict[str, Any]:
         ``unit``, ``texts``, ``ids`` (None where the text is the id) and ``keys`` (ids that are shown otherwise than
         written); ``systems`` and ``pairs`` of their indexes; ``measures`` with values by system, differences and
         outcomes by pair (one letter a query: b, e, w, or - where the statistics leave it out); ``columns`` of
-        attributes; ``lists`` of the queries that have them.
+        attributes; ``details`` of long ones; ``lists`` of the queries that have them. All in the order of `offered`.
     """
-    queries = source.report["queries"]
+    queries = [source.report["queries"][i] for i in offered.order]
     longest = 240 if len(queries) <= LONG_TEXTS else SHORT_TEXT
     ids = [shown(query["query_id"], _LONGEST_NAME) for query in queries]
     return {
@@ -63,8 +73,9 @@ def query_data(source: Source, offered: Offered) -> dict[str, Any]:
         "heads": [label(system, 24) for system in offered.systems],
         "pairs": [[offered.systems.index(system) for system in pair] for pair in offered.pairs],
         "measures": [_measure(source, offered, measure) for measure in _fitting(offered, len(queries))],
-        "columns": _columns(source, offered),
-        "lists": _lists(source, offered),
+        "columns": _columns(source, offered, queries),
+        "details": _details(offered, queries),
+        "lists": _lists(source, offered, queries),
     }
 
 
@@ -77,7 +88,7 @@ def _fitting(offered: Offered, n: int) -> Sequence[str]:
 def _measure(source: Source, offered: Offered, measure: str) -> dict[str, Any]:
     values = source.report["values"]
     decimals = source.decimals(measure)
-    columns = {system: values[system][measure] for system in offered.systems}
+    columns = {system: [values[system][measure][i] for i in offered.order] for system in offered.systems}
     differences = []
     for baseline, system in offered.pairs:
         gaps = [
@@ -90,7 +101,8 @@ def _measure(source: Source, offered: Offered, measure: str) -> dict[str, Any]:
         "values": [coded(column, decimals) for column in columns.values()],
         "differences": [coded(gaps, decimals) for gaps in differences],
         "outcomes": [
-            _outcomes(source, measure, pair, gaps) for pair, gaps in zip(offered.pairs, differences, strict=True)
+            _outcomes(source, measure, pair, dict(zip(offered.order, gaps, strict=True)))
+            for pair, gaps in zip(offered.pairs, differences, strict=True)
         ],
     }
 
@@ -115,14 +127,14 @@ def coded(values: Sequence[float | None], decimals: int) -> list[int | str | Non
     return out
 
 
-def _outcomes(source: Source, measure: str, pair: Pair, gaps: Sequence[float | None]) -> str:
-    """Return one letter a query, as wins, ties and losses are counted."""
+def _outcomes(source: Source, measure: str, pair: Pair, gaps: Mapping[int, float | None]) -> str:
+    """Return one letter a query, as wins, ties and losses are counted; `gaps` are by index of the report."""
     row = source.planned(measure, pair)
     tolerance = 0.0 if row is None else row.get("tie_tolerance") or 0.0
     sign = 1 if source.measures[measure]["higher_is_better"] else -1
     used = source.used_queries(measure)
     letters = []
-    for i, gap in enumerate(gaps):
+    for i, gap in gaps.items():
         if gap is None or i not in used:
             letters.append("-")
         else:
@@ -139,19 +151,13 @@ def is_numeric(queries: Sequence[Row], attribute: str) -> bool:
     return all(v is None or (isinstance(v, (int, float)) and not isinstance(v, bool)) for v in found)
 
 
-def attribute_text(value: Any) -> str:
-    """Return the value of an attribute as text."""
-    if value is None:
-        return wording.UNDEFINED
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and not value.is_integer():
-        return re.sub("^-", wording.MINUS, f"{value:g}")
-    return wording.number(value, 0) if isinstance(value, (int, float)) else shown(str(value), 80)
+def is_long(queries: Sequence[Row], attribute: str) -> bool:
+    """Return whether the values of an attribute are mostly longer texts than a column has room for."""
+    lengths = sorted(len(str(v)) for query in queries if (v := query["attributes"].get(attribute)) not in (None, ""))
+    return bool(lengths) and lengths[len(lengths) // 2] > LONG_VALUE
 
 
-def _columns(source: Source, offered: Offered) -> list[dict[str, Any]]:
-    queries = source.report["queries"]
+def _columns(source: Source, offered: Offered, queries: Sequence[Row]) -> list[dict[str, Any]]:
     weights = [_numbers("weight", [query["weight"] for query in queries])] if offered.weighted else []
     labels = {(s["attribute"], s["value"]): shown(str(s["label"]), 80) for s in source.segments}
     return weights + [
@@ -188,18 +194,31 @@ def _categories(name: str, values: Sequence[Any], labels: dict[tuple[str, str], 
     return column
 
 
+def _details(offered: Offered, queries: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the texts of long attributes, each cut to its part of what a page may carry."""
+    room = MOST_DETAIL // max(1, len(queries) * len(offered.long))
+    if room < LONG_VALUE:
+        return []
+    longest = min(room, LONGEST_TEXT)
+    found = {name: [str(query["attributes"].get(name) or "") for query in queries] for name in offered.long}
+    return [
+        {"label": label(name, 24), "texts": [beginning(text, longest) for text in texts]}
+        for name, texts in found.items()
+    ]
+
+
 # ── lists ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _lists(source: Source, offered: Offered) -> dict[str, Any]:
+def _lists(source: Source, offered: Offered, queries: Sequence[Row]) -> dict[str, Any]:
     """Return the lists of the shown systems: documents and grades by number, each told once."""
     lists = Lists.of(source)
     measure = offered.measures[0]
-    place = {query["query_id"]: i for i, query in enumerate(source.report["queries"])}
+    place = {query["query_id"]: i for i, query in enumerate(queries)}
     systems = {system: i for i, system in enumerate(offered.systems)}
     documents: dict[str, int] = {}
     titles: dict[int, str] = {}
-    grades: dict[tuple[str, str], int] = {}
+    grades: dict[tuple[str, str, bool], int] = {}
     found: dict[str, dict[str, Any]] = {}
     for (query_id, system), docs in lists.docs.items():
         if system not in systems or query_id not in place:
@@ -208,7 +227,7 @@ def _lists(source: Source, offered: Offered) -> dict[str, Any]:
             number = documents.setdefault(doc["doc_id"], len(documents))
             if doc.get("title"):
                 titles[number] = shown(str(doc["title"]), LONGEST_TITLE)
-        marks = [grade_marks(doc["grade"], lists.best_grade) for doc in docs]
+        marks = [(*grade_marks(doc["grade"], lists.best_grade), is_relevant(doc["grade"])) for doc in docs]
         entry: dict[str, Any] = {
             "d": [documents[doc["doc_id"]] for doc in docs],
             "g": [grades.setdefault(mark, len(grades)) for mark in marks],
@@ -222,5 +241,6 @@ def _lists(source: Source, offered: Offered) -> dict[str, Any]:
         "documents": [shown(doc_id, LONGEST_ID) for doc_id in documents],
         "titles": {str(number): title for number, title in titles.items()},
         "grades": [list(mark) for mark in grades],
+        "legend": lists.legend(source.measure_label(measure)),
         "of": found,
     }

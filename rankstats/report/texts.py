@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
+
+from rankstats import wording
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 LONGEST_TEXT = 240
@@ -16,6 +19,7 @@ _UNSHOWABLE = re.compile(
 _ISOLATED = re.compile("^\N{FIRST STRONG ISOLATE}(.*)\N{POP DIRECTIONAL ISOLATE}$", re.DOTALL)
 _NEVER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\u202a-\u202e]")
 _SPACE = re.compile(r"[\t\n\x0b\x0c\r\x20\u2028\u2029]+")
+_DIGITS = re.compile("[0-9]+")
 
 
 def shown(text: str, longest: int = LONGEST_TEXT) -> str:
@@ -33,11 +37,56 @@ def shown(text: str, longest: int = LONGEST_TEXT) -> str:
     >>> shown("red  shoes")
     'red shoes'
     >>> shown("x" * 300, 10)
-    'xxxxxxxxxx… (300 characters)'
+    'xxxxxxxxxx… (300 characters in all)'
     """
     line = _clean(text)
-    cut = line if len(line) <= longest else f"{line[:longest].rstrip()}… ({len(line):,} characters)"
+    cut = line if len(line) <= longest else f"{line[:longest].rstrip()}… ({len(line):,} characters in all)"
     return _isolated(cut)
+
+
+def beginning(text: str, longest: int) -> str:
+    """Return a text as `shown` does, its cut marked by nothing but "…": for cells whose whole text is elsewhere.
+
+    Examples
+    --------
+    >>> beginning("winter jackets for kids", 14)
+    'winter jackets…'
+    """
+    line = _clean(text)
+    return _isolated(line if len(line) <= longest else f"{line[:longest].rstrip()}…")
+
+
+def attribute_text(value: Any) -> str:
+    """Return the value of an attribute as text for a cell.
+
+    Examples
+    --------
+    >>> attribute_text(19.0), attribute_text(-0.5), attribute_text(True), attribute_text(None)
+    ('19', '−0.5', 'yes', '—')
+    """
+    if value is None:
+        return wording.UNDEFINED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and not value.is_integer():
+        return re.sub("^-", wording.MINUS, f"{value:g}")
+    return wording.number(value, 0) if isinstance(value, (int, float)) else beginning(str(value), 80)
+
+
+def natural_key(text: str) -> bytes:
+    """Return the key by which ids are put in order: without accents and capitals, numbers by their size.
+
+    It is the key of the page's script, which compares texts by their UTF-16 units.
+
+    Examples
+    --------
+    >>> sorted(["q10", "Q2", "q1"], key=natural_key)
+    ['q1', 'Q2', 'q10']
+    """
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.category(c).startswith("M"))
+    padded = _DIGITS.sub(lambda digits: digits[0].rjust(15, "0"), text.lower())
+    return padded.encode("utf-16-be", "surrogatepass")
 
 
 def showable(value: object) -> object:

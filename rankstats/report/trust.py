@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rankstats import wording
-from rankstats.report.blocks import MARKS, Block, Cell, Column, Paragraph, Subheading, Table
+from rankstats.conventions import RANK_TESTS
+from rankstats.report.answers import carried_answer, condensed_answer, mix_answer, unjudged_answer
+from rankstats.report.blocks import Block, Cell, Column, Paragraph, Subheading, Table
 from rankstats.report.choice import limited
+from rankstats.report.order import told_first
 from rankstats.report.rows import share_text
-from rankstats.report.source import Row, Source, pair_label
+from rankstats.report.source import Row, Source, level, pair_label
 from rankstats.report.texts import shown
+from rankstats.report.tones import BETTER, EQUIVALENT, MARKS, NOT_SHOWN, TOO_FEW, WITHHELD, WORDS, WORSE
 
 _OUTCOMES = {
     "ok": ("nothing found", ""),
@@ -43,91 +49,94 @@ def checks(source: Source) -> list[Block]:
     )
     found = sum(row["outcome"] in ("serious", "warning") for row in rows)
     looked = sum(row["outcome"] != "not_applicable" for row in rows)
-    caption = f"All checks: {wording.count(found, 'warning')} from {wording.count(looked, 'check')} that apply"
-    return [Table("evidence-checks", caption, columns, body, folded=True)]
+    told = f"{found:,} of the {looked:,} that apply found something to warn of"
+    if not found:
+        told = f"none of the {looked:,} that apply found anything to warn of"
+    return [Table("evidence-checks", f"All checks: {told}", columns, body, folded=True)]
 
 
 def unjudged(source: Source) -> list[Block]:
     """Return what the unjudged documents could change, a row a claim."""
-    rows, left_out = limited(source, [row for row in source.report.get("coverage") or [] if row["documents"]])
+    found = [row for row in _decided(source, source.report.get("coverage") or []) if row["documents"]]
+    rows, left_out = limited(source, found)
     if not rows:
         return []
-    depths = sorted({row["depth"] for row in rows})
-    depth = f"{depths[0]}" if len(depths) == 1 else f"{depths[0]} to {depths[-1]}"
     columns = (
         Column("comparison", number=False),
         Column("verdict", number=False),
-        Column("unjudged", note="baseline, system"),
+        Column("unjudged", note="baseline and system"),
         Column("worst case"),
         Column("best case"),
-        Column("documents that turn it"),
+        Column("documents that turn it", note="of the lowest relevant grade"),
         Column("likely relevant", note="at the rate of the judged"),
     )
     body = tuple(_coverage_cells(source, row) for row in rows)
-    remark = (
-        f"The lists are looked at as deep as the measure looks, down to rank 100 at most: here the top {depth}. "
-        "Worst and best case grade all unjudged documents there that favour the baseline, or the system, "
-        "with the highest grade. The documents that turn a verdict are the fewest that would have to be relevant, the "
-        "most telling first; how many of the losing list's are likely relevant follows the rate of its judged ones."
-    )
     return [
         Subheading("unjudged-cases", "Could the unjudged documents turn a verdict?"),
+        Paragraph(unjudged_answer(found)),
         Table("coverage", "The claims under other judgments", columns, body),
-        Paragraph(f"{left_out} {remark}".strip(), small=True),
+        Paragraph(f"{left_out} {_coverage_remark(source, rows)}".strip(), small=True),
     ]
+
+
+def _coverage_remark(source: Source, rows: Sequence[Row]) -> str:
+    depths = sorted({row["depth"] for row in rows})
+    depth = f"{depths[0]}" if len(depths) == 1 else f"{depths[0]} to {depths[-1]}"
+    told = (
+        f"The lists are looked at as deep as the measure looks, down to rank 100 at most: here the top {depth}. "
+        "Worst and best case grade all unjudged documents there that favour the baseline, or the system, with the "
+        "highest grade. The documents that turn a verdict are the fewest that would have to be relevant, the most "
+        "telling first; how many of the losing list's are likely relevant follows the rate of its judged ones."
+    )
+    if any(row["likely"] is None for row in rows):
+        told += " “—” there: no list loses, or the judgments name relevant documents only."
+    if any("unjudged" in source.withheld(source.by_id[row["difference_id"]]) for row in rows):
+        from rankstats.comparison.coverage import LARGEST_GAP  # noqa: PLC0415  the rest of the page needs no measures
+
+        told += (
+            f" A verdict is withheld where the losing list's unjudged share is more than {LARGEST_GAP * 100:g} points "
+            "above the other's and no more documents turn the verdict than are likely relevant."
+        )
+    return told
 
 
 def condensed(source: Source) -> list[Block]:
     """Return each claim beside what it is on condensed lists; the ones that disagree first, with a sentence."""
-    found = [row for row in source.report.get("condensed") or [] if row["removed_baseline"] or row["removed_system"]]
+    decided = _decided(source, source.report.get("condensed") or [])
+    found = [row for row in decided if row["removed_baseline"] or row["removed_system"]]
     rows, left_out = limited(source, sorted(found, key=lambda row: row["disagreement"] is None))
     if not rows:
         return []
     columns = (
         Column("comparison", number=False),
-        Column("taken out", note="baseline, system"),
+        Column("taken out", note="baseline and system"),
         Column("as judged"),
         Column("on condensed lists"),
-        Column("interval", number=False),
+        _interval_column(rows),
         Column("agree", number=False),
     )
     body = tuple(_condensed_cells(source, row) for row in rows)
-    verdicts = sum(row["disagreement"] == "verdict" for row in found)
-    signs = sum(row["disagreement"] == "sign" for row in found)
     remark = (
         "As judged, an unjudged document counts as not relevant; a condensed list leaves it out, so that the judged "
         "ones move up. The first favours the list that the judges knew better, the second often the other one."
     )
     return [
         Subheading("condensed-lists", "Do condensed lists say the same?"),
-        Paragraph(_agreement_in_words(len(found), verdicts, signs, decided=all(row["outcome"] for row in found))),
+        Paragraph(condensed_answer(found)),
         Table("condensed", "The claims without unjudged documents", columns, body),
         Paragraph(f"{left_out} {remark}".strip(), small=True),
     ]
 
 
-def _agreement_in_words(claims: int, verdicts: int, signs: int, *, decided: bool) -> str:
-    if not verdicts and not signs:
-        same = "the same sign and the same verdict" if decided else "the same sign"
-        return f"As judged and on condensed lists every difference has {same}."
-    parts = [
-        f"{wording.count(number, 'comparison has', 'comparisons have')} {what}"
-        for number, what in ((verdicts, "another verdict"), (signs, "the opposite sign"))
-        if number
-    ]
-    return (
-        f"Of {wording.count(claims, 'comparison')}, {' and '.join(parts)} on condensed lists: there the answer depends "
-        "on documents that nobody judged, so judge them (to_judge.tsv) before you decide."
-    )
-
-
 def _condensed_cells(source: Source, row: Row) -> tuple[Cell, ...]:
-    measure = row["measure"]
+    measure, verdict, would_be = row["measure"], _words(row["verdict"]), _would_be(source, row)
     said = {None: "yes", "sign": "no: opposite sign", "verdict": "no: another verdict"}[row["disagreement"]]
+    if source.claim_tone(row) == WITHHELD:
+        verdict = f"withheld ({would_be})" if would_be else "withheld"
     return (
         _claim(source, row),
-        Cell(f"{row['removed_baseline']:,}, {row['removed_system']:,}"),
-        Cell(source.signed(measure, row["plain"]), note=_words(row["verdict"])),
+        Cell(f"{row['removed_baseline']:,} and {row['removed_system']:,}"),
+        Cell(source.signed(measure, row["plain"]), note=verdict),
         Cell(source.signed(measure, row["difference"]), note=_words(row["outcome"] or "")),
         Cell(source.range(measure, row["interval"])),
         Cell(said, tone="" if row["disagreement"] is None else "severity-warning"),
@@ -136,54 +145,74 @@ def _condensed_cells(source: Source, row: Row) -> tuple[Cell, ...]:
 
 def _coverage_cells(source: Source, row: Row) -> tuple[Cell, ...]:
     measure = row["measure"]
-    turns = wording.UNDEFINED if row["to_turn"] is None else f"{row['to_turn']:,}"
-    note = "" if row["to_turn"] is None else f"to {_words(row['turns_to'])}"
+    shares = (row["unjudged_baseline"], row["unjudged_system"])
+    unjudged_shares = " and ".join(wording.UNDEFINED if share is None else share_text(share) for share in shares)
+    if row["to_turn"] is not None:
+        turns = Cell(f"{row['to_turn']:,}", note=f"to {_words(row['turns_to'])}")
+    else:
+        stays = {row["worst_outcome"], row["best_outcome"]} == {row["verdict"]}
+        turns = Cell("none", note="" if stays else "only of the highest grade")
     return (
         _claim(source, row),
-        _outcome(row["verdict"]),
-        Cell(
-            f"{share_text(row['unjudged_baseline'])}, {share_text(row['unjudged_system'])}", note=f"top {row['depth']}"
-        ),
+        _verdict(source, row),
+        Cell(unjudged_shares, note=f"top {row['depth']}"),
         Cell(source.signed(measure, row["worst"]), note=_words(row["worst_outcome"])),
         Cell(source.signed(measure, row["best"]), note=_words(row["best_outcome"])),
-        Cell(turns, note=note),
+        turns,
         Cell(wording.UNDEFINED if row["likely"] is None else wording.number(row["likely"], 0)),
     )
 
 
 def ties(source: Source) -> list[Block]:
-    """Return what the order of tied scores changes, a row a claim that it changes."""
-    rows, left_out = limited(source, source.report.get("tie_effects") or [])
-    if not rows:
+    """Return what the order of tied scores changes, a row a claim that it changes in the digits that are shown."""
+    found = _decided(source, source.report.get("tie_effects") or [])
+    telling = [row for row in found if row["turns_to"] is not None or len(set(_tie_ends(source, row))) > 1]
+    rows, left_out = limited(source, telling)
+    if not found:
         return []
+    same = len(found) - len(telling)
+    rest = f"{wording.count(same, 'comparison changes', 'comparisons change')} less than is shown." if same else ""
+    if not rows:
+        return [Paragraph(f"With the order of tied scores turned round, {rest}", small=True)]
     columns = (
         Column("comparison", number=False),
         Column("verdict", number=False),
-        Column("queries", note="baseline, system"),
+        Column("queries", note="baseline and system"),
         Column("difference from"),
         Column("to"),
-        Column("would be", number=False),
+        Column("verdict then", number=False),
     )
     body = tuple(
         (
             _claim(source, row),
-            _outcome(row["verdict"]),
-            Cell(f"{row['queries_baseline']:,}, {row['queries_system']:,}"),
-            Cell(source.signed(row["measure"], row["low"])),
-            Cell(source.signed(row["measure"], row["high"])),
-            Cell(wording.UNDEFINED if row["turns_to"] is None else _words(row["turns_to"])),
+            _verdict(source, row),
+            Cell(f"{row['queries_baseline']:,} and {row['queries_system']:,}"),
+            *(Cell(end) for end in _tie_ends(source, row)),
+            Cell("the same" if row["turns_to"] is None else f"can be {_words(row['turns_to'])}"),
         )
         for row in rows
     )
+    remark = (
+        "Documents with one score have no order of their own. Here each such group is turned round, in one list, in "
+        "the other and in both; from and to are the smallest and the largest difference found."
+    )
     table = Table("tie-effects", "The claims with each tie of scores turned round", columns, body)
-    return [table, *([Paragraph(left_out, small=True)] if left_out else [])]
+    return [table, Paragraph(" ".join(part for part in (left_out, remark, rest) if part), small=True)]
+
+
+def _tie_ends(source: Source, row: Row) -> tuple[str, str]:
+    low, high = (source.signed(row["measure"], row[end]) for end in ("low", "high"))
+    return low, high
 
 
 def carriers(source: Source) -> list[Block]:
-    """Return how few queries carry each claim, and what median and trimmed mean say."""
+    """Return whether few queries carry a mean, and a row a claim: median and trimmed mean, and who carries it."""
     rows = {row["difference_id"]: row for row in source.report.get("robustness") or []}
-    about, left_out = limited(source, [row for row in source.report["differences"] if row["id"] in rows])
-    found = [(rows[row["id"]], row) for row in about]
+    about = [row for row in source.report["differences"] if row["id"] in rows and source.tone(row) != TOO_FEW]
+    measures = dict.fromkeys(row["measure"] for row in about)
+    ordered = [row for m in measures for row in told_first(source, [row for row in about if row["measure"] == m])]
+    kept, left_out = limited(source, ordered)
+    found = [(rows[row["id"]], row) for row in kept]
     if not found:
         return []
     trim = wording.percent(found[0][0]["trim"])
@@ -192,21 +221,25 @@ def carriers(source: Source) -> list[Block]:
         Column("mean"),
         Column("median"),
         Column("trimmed mean", note=f"without {trim} on each side"),
-        Column("half of it comes from", number=False),
-        Column("the largest", number=False),
+        Column("half of all gains (or losses) comes from", number=False),
+        Column(f"strongest {source.unit[1]}", number=False),
     )
     body = tuple(_carrier_cells(source, row, difference) for row, difference in found)
     table = Table("carriers", "How many queries carry the difference", columns, body)
-    return [table, *([Paragraph(left_out, small=True)] if left_out else [])]
+    answer = carried_answer(source, [(rows[row["id"]], row) for row in ordered])
+    above = [Paragraph(answer)] if answer else []
+    return [*above, table, *([Paragraph(left_out, small=True)] if left_out else [])]
 
 
 def _carrier_cells(source: Source, row: Row, difference: Row) -> tuple[Cell, ...]:
     measure = difference["measure"]
-    half = "gain and loss are equal"
+    half = "gains and losses are equal"
     if row["side"] is not None:
-        half = f"{row['half']:,} of the {source.n_text(row['movers'])} on the side of the {row['side']}"
-    named = ", ".join(
-        f"{shown(carrier['query_id'], 24)} {source.signed(measure, carrier['difference'])}"
+        side = row["side"] if row["movers"] == 1 else {"gain": "gains", "loss": "losses"}[row["side"]]
+        half = f"{row['half']:,} of {source.n_text(row['movers'])} with {side}"
+    # a number beside a number: the colon and the no-break space keep an id and its value together
+    named = "; ".join(
+        f"{shown(carrier['query_id'], 24)}:\N{NO-BREAK SPACE}{source.signed(measure, carrier['difference'])}"
         for carrier in row["carriers"][:3]
     )
     return (
@@ -234,28 +267,61 @@ def mixes(source: Source) -> list[Block]:
         Column("mix", number=False),
         Column("as judged"),
         Column("under the mix"),
-        Column("interval", number=False),
+        _interval_column(rows),
         Column("p"),
+        Column("shown?", number=False),
     )
-    body = tuple(
-        (
-            _claim(source, row),
-            Cell(_mix_words(row), note="stated" if row["source"] == "stated" else "measured traffic"),
-            Cell(source.signed(row["measure"], row["plain"])),
-            Cell(source.signed(row["measure"], row["difference"])),
-            Cell(source.range(row["measure"], row["interval"])),
-            Cell(wording.p_value(row["p_value"])),
-        )
-        for row in rows
-    )
+    body = tuple(_mix_cells(source, row) for row in rows)
+    answer = mix_answer(source, [(row, *_mix_tones(source, row)) for row in asked])
+    sizes = [_family_size(source, row) for row in rows]
     remark = (
         "The mean of each segment counts by its share of the mix instead of its share of the judged queries: what the "
-        "difference would be for the queries that are asked. Not corrected for the number of comparisons."
+        "difference would be for the queries that are asked. p is not corrected for the number of comparisons"
+        + (f"; “shown?” asks {max(sizes):,} times p, the claims of the family." if max(sizes) > 1 else ".")
     )
     return [
+        Subheading("mix", f"Does the mix of {source.unit[1]} that are asked change a verdict?"),
+        *([Paragraph(answer)] if answer else []),
         Table("mixes", "Differences re-weighted to a mix of segments", columns, body),
         Paragraph(f"{left_out} {remark}".strip(), small=True),
     ]
+
+
+def _mix_cells(source: Source, row: Row) -> tuple[Cell, ...]:
+    measure = row["measure"]
+    tone, before = _mix_tones(source, row)
+    return (
+        _claim(source, row),
+        Cell(_mix_words(row), note="stated" if row["source"] == "stated" else "measured traffic"),
+        Cell(source.signed(measure, row["plain"]), note=WORDS.get(before, "")),
+        Cell(source.signed(measure, row["difference"])),
+        Cell(source.range(measure, row["interval"])),
+        Cell(wording.p_value(row["p_value"])),
+        Cell(WORDS[tone], tone=tone, mark=MARKS[tone]) if tone else Cell(wording.UNDEFINED),
+    )
+
+
+def _mix_tones(source: Source, row: Row) -> tuple[str, str]:
+    """Return what a claim shows under a mix, corrected for its family, and as judged; empty where nothing tells.
+
+    The mix is about the mean: it says nothing on a rank test, and is not asked whether two systems are equivalent.
+    """
+    claim = source.planned(row["measure"], (row["baseline"], row["system"]))
+    before = "" if claim is None else source.tone(claim)
+    if before in (WITHHELD, TOO_FEW):
+        return before, before
+    if claim is None or row["p_value"] is None or claim["test"] in RANK_TESTS or before == EQUIVALENT:
+        return "", before
+    if row["p_value"] > source.alpha / _family_size(source, row) or not row["difference"]:
+        return NOT_SHOWN, before
+    higher = source.measures[row["measure"]]["higher_is_better"]
+    return BETTER if (row["difference"] > 0) == higher else WORSE, before
+
+
+def _family_size(source: Source, row: Row) -> int:
+    claim = source.planned(row["measure"], (row["baseline"], row["system"]))
+    family = None if claim is None else source.family(claim)
+    return int(family.get("size", len(family["members"]))) if family else 1
 
 
 def _mix_words(row: Row) -> str:
@@ -296,9 +362,25 @@ def _claim(source: Source, row: Row) -> Cell:
     return Cell(pair_label((row["baseline"], row["system"])), note=source.measure_label(row["measure"]))
 
 
-def _outcome(outcome: str) -> Cell:
-    tone = outcome.replace("_", "-")
-    return Cell(_words(outcome), tone=tone, mark=MARKS.get(tone, ""))
+def _decided(source: Source, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows about claims of enough queries: no evidence could turn what is no verdict."""
+    return [row for row in rows if source.claim_tone(row) != TOO_FEW]
+
+
+def _verdict(source: Source, row: Row) -> Cell:
+    """Return the verdict of the claim that a row is about; of a withheld one also what it would be."""
+    tone = source.claim_tone(row)
+    return Cell(WORDS[tone], note=_would_be(source, row), tone=tone, mark=MARKS[tone])
+
+
+def _would_be(source: Source, row: Row) -> str:
+    """Return what a withheld verdict would be; empty where that is no verdict either."""
+    known = source.claim_tone(row) == WITHHELD and row["verdict"] != "not_shown"
+    return f"would be {_words(row['verdict'])}" if known else ""
+
+
+def _interval_column(rows: Sequence[Row]) -> Column:
+    return Column(level(next((row["interval"] for row in rows if row["interval"]), None)))
 
 
 def _words(outcome: str) -> str:

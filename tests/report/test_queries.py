@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstats.report.blocks import QueryTable
+from rankstats.report.blocks import Examples, QueryTable, Subheading
 from rankstats.report.html import render_html
+from rankstats.report.lists import Lists
 from rankstats.report.model import page_model
 from rankstats.report.query_data import coded
+from rankstats.report.source import Source
 from tests.report.reading import Page
 from tests.report.sample import MEASURES, sample_report
 
@@ -67,7 +69,7 @@ def test_values_differences_and_outcomes_are_those_of_the_report(options: dict[s
 
 def test_texts_ids_and_attributes_are_those_of_the_report() -> None:
     report = sample_report()
-    report["queries"][5]["query_id"] = "tab\tand\x00nul"
+    report["queries"][5]["query_id"] = "q00006\tand\x00nul"
     data = data_of(report)
     queries = report["queries"]
     assert data["texts"] == [query["attributes"]["text"] for query in queries]
@@ -78,6 +80,112 @@ def test_texts_ids_and_attributes_are_those_of_the_report() -> None:
     length = by_label["length"]
     assert [length["texts"][code] for code in length["codes"]] == [query["attributes"]["length"] for query in queries]
     assert by_label["frequency"]["values"] == [query["attributes"]["frequency"] for query in queries]
+
+
+def test_queries_come_in_the_order_of_their_ids() -> None:
+    report = sample_report(queries=24, documents=True)
+    given = ["Q10", "é2", "q9", "e1", "10", "9", "e10", "q100"]
+    for query, query_id in zip(report["queries"], given, strict=False):
+        old, query["query_id"] = query["query_id"], query_id
+        for row in report["lists"]:
+            row["query_id"] = query_id if row["query_id"] == old else row["query_id"]
+    data, page = data_of(report), Page(render_html(report))
+    ids = [query["query_id"] for query in report["queries"]]
+    # q9 and q00009 are one number: they keep the order of the report
+    expected = sorted(ids, key=lambda q: (re.sub(r"\d", "", q).lower().replace("é", "e"), int(re.sub(r"\D", "", q))))
+    assert expected[:7] == ["9", "10", "e1", "é2", "e10", "q9", "q00009"]
+    assert data["ids"] == expected == [row[1] for row in page.tables["query-table"][1:]]
+    texts = {query["query_id"]: query["attributes"]["text"] for query in report["queries"]}
+    assert data["texts"] == [texts[query_id] for query_id in expected]
+    column = report["values"]["hybrid"][MEASURES[0][0]]
+    values = dict(zip(ids, column, strict=True))
+    decimals = data["measures"][0]["decimals"]
+    shown_values = [shown(value, decimals) for value in data["measures"][0]["values"][1]]
+    assert shown_values == ["None" if values[q] is None else f"{values[q]:.{decimals}f}" for q in expected]
+    listed = {data["ids"][int(place)] for place in data["lists"]["of"]}
+    assert listed == {row["query_id"] for row in report["lists"]}
+
+
+def test_examples_name_their_place_in_the_table() -> None:
+    report = sample_report(queries=24)
+    report["queries"].reverse()
+    for values in report["values"].values():
+        for column in values.values():
+            column.reverse()
+    data = data_of(report)
+    section = next(section for section in page_model(report).sections if section.key == "examples")
+    found = [example for block in section.blocks if isinstance(block, Examples) for example in block.examples]
+    assert found
+    for example in found:
+        assert example.query_id == f"id {data['ids'][example.index]}"
+        assert example.text == data["texts"][example.index]
+
+
+def test_the_comparisons_come_in_the_order_of_the_statements() -> None:
+    report = sample_report(8, 60)
+    page = page_model(report)
+    data = data_of(report)
+    order = [f"{data['heads'][s]} against {data['heads'][b]}" for b, s in data["pairs"]]
+    examples = next(section for section in page.sections if section.key == "examples")
+    headed = [block.text for block in examples.blocks if isinstance(block, Subheading)]
+    effects = {row["system"]: row["difference"] for row in report["differences"] if row["id"] in claims(report)}
+    assert [effects[text.split(" against ")[0]] for text in order] == sorted(effects.values(), reverse=True)
+    assert headed == order[: len(headed)]
+
+
+def claims(report: dict[str, Any]) -> set[str]:
+    return {row["difference_id"] for row in report["verdict"]}
+
+
+def test_long_texts_stand_in_the_opened_query() -> None:
+    report = sample_report(queries=20)
+    for i, query in enumerate(report["queries"]):
+        query["attributes"] |= {"narrative": f"{i} " + "long words " * 30, "topic": f"topic {i}"}
+    data = data_of(report)
+    assert "topic" in [column["label"] for column in data["columns"]]
+    assert "narrative" not in [column["label"] for column in data["columns"]]
+    (detail,) = data["details"]
+    assert detail["label"] == "narrative"
+    assert [text.split()[0] for text in detail["texts"]] == [str(i) for i in range(20)]
+    assert max(map(len, detail["texts"])) <= 241
+    assert "narrative stands in every opened query and in per_query.csv." in render_html(report)
+
+
+@pytest.mark.parametrize(("queries", "longest"), [(20, 240), (2000, 100), (5001, 0)])
+def test_long_texts_of_many_queries_take_their_part(queries: int, longest: int) -> None:
+    report = sample_report(2, queries, segments=False, lists=False)
+    for query in report["queries"]:
+        query["attributes"]["narrative"] = "x" * 300
+    details = data_of(report)["details"]
+    assert [len(text) for detail in details for text in detail["texts"][:1]] == ([longest + 1] if longest else [])
+
+
+def test_what_is_shown_as_zero_has_no_colour() -> None:
+    report = sample_report(queries=20)
+    values = report["values"]
+    for i, gap in enumerate((1e-7, -1e-7, 0.2)):
+        values["hybrid"][MEASURES[0][0]][i] = values["keyword"][MEASURES[0][0]][i] + gap
+    section = next(section for section in page_model(report).sections if section.key == "queries")
+    table = section.blocks[0]
+    assert isinstance(table, QueryTable)
+    assert [row[2].tone for row in table.rows[:3]] == ["", "", "better"]
+
+
+def test_only_moves_of_relevant_documents_are_coloured() -> None:
+    report = sample_report(queries=20, documents=True)
+    lists = Lists.of(Source(report))
+    source = Source(report)
+    seen = set()
+    for row in report["lists"]:
+        if row["system"] != "hybrid":
+            continue
+        _, after = lists.beside(source, MEASURES[0][0], row["query_id"], ("keyword", "hybrid"))
+        for doc, listed in zip(row["docs"], after.documents, strict=True):
+            up, down = (listed.move.startswith(arrow) for arrow in "↑↓")
+            relevant = bool(doc["grade"])
+            assert listed.tone == ("better" if up else "worse" if down else "") * relevant
+            seen.add((relevant, up, down))
+    assert len(seen) == 6
 
 
 def test_lists_are_those_of_the_report() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rankstats.report.markdown import LONGEST, escaped, render_markdown
 from rankstats.report.terminal import render_terminal
-from rankstats.report.texts import label, shown
+from rankstats.report.texts import label, natural_key, shown
 from tests.report.sample import MEASURES, sample_report
 
 
@@ -76,6 +76,18 @@ def test_what_is_shown_twice_is_shown_once(text: str, longest: int) -> None:
     assert shown(shown(text)) == shown(text)
     assert label(shown(text), longest) == label(text, longest)
     assert "\N{FIRST STRONG ISOLATE}\N{FIRST STRONG ISOLATE}" not in label(shown("עברית"), longest)
+
+
+def test_ids_are_ordered_by_their_numbers() -> None:
+    ordered = ["2", "10", "a-1-b", "a-2", "A-10", "é3", "e4", "q07", "q8", "q9.5", "日本2", "日本10"]
+    given = ordered[::-1]
+    assert sorted(given, key=natural_key) == ordered
+
+
+@given(st.text())
+def test_any_text_has_a_place(text: str) -> None:
+    assert natural_key(text) == natural_key(text.upper().lower()) or not text.isascii()
+    assert natural_key(f"{text}9") < natural_key(f"{text}10") or text[-1:].isdigit()
 
 
 @given(st.text())
