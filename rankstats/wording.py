@@ -10,7 +10,7 @@ import math
 
 MINUS = "\N{MINUS SIGN}"
 UNDEFINED = "\N{EM DASH}"
-_LEVELS = (0.01, 0.05, 0.1)
+_USUAL_LEVEL = 0.05
 
 
 def decimals_for(standard_error: float | None, *, least: int = 2, most: int = 9) -> int:
@@ -74,27 +74,23 @@ def percent(share: float | None, decimals: int = 0, *, sign: bool = False) -> st
 
 
 def p_value(p: float | None) -> str:
-    """Return a p-value without its letter: three digits, never zero.
+    """Return a p-value without its letter: three digits, never 0 and never 1.
 
-    Next to a usual level it gets the digits that show on which side it lies.
+    Just above the usual level it is rounded up: .050 always means that p is at most .05.
 
     Examples
     --------
-    >>> p_value(0.00005), p_value(0.0381), p_value(1.0), p_value(0.9999), p_value(0.0504)
-    ('< .001', '.038', '1', '> .999', '.0504')
+    >>> p_value(0.00005), p_value(0.0381), p_value(1.0), p_value(0.0499), p_value(0.0501)
+    ('< .001', '.038', '> .999', '.050', '.051')
     """
     if p is None or math.isnan(p):
         return UNDEFINED
     if p < 0.001:
         return "< .001"
-    if p >= 1:
-        return "1"
     if p >= 0.9995:
         return "> .999"
-    digits = 3
-    while digits < 8 and p not in _LEVELS and any(round(p, digits) == level for level in _LEVELS):
-        digits += 1
-    return f"{p:.{digits}f}"[1:]
+    shown = round(p, 3)
+    return f"{shown + 0.001 if shown == _USUAL_LEVEL < p else shown:.3f}"[1:]
 
 
 def p_statement(p: float | None, letter: str = "p") -> str:
@@ -117,13 +113,16 @@ def interval(low: float | None, high: float | None, decimals: int = 3) -> str:
     Examples
     --------
     >>> interval(0.012, 0.05), interval(None, 0.05), interval(-0.0003, 0.041)
-    ('+0.012 to +0.050', '−∞ to +0.050', '−0.0003 to +0.0410')
+    ('+0.012 to +0.050', '−∞ to +0.050', '−0.0003 to +0.041')
     """
-    lower = -math.inf if low is None else low
-    upper = math.inf if high is None else high
-    while decimals < 9 and any(end != 0 and round(end, decimals) == 0 for end in (lower, upper) if math.isfinite(end)):
+    ends = (-math.inf if low is None else low, math.inf if high is None else high)
+    return " to ".join(signed(end, _decimals_of_end(end, decimals)) for end in ends)
+
+
+def _decimals_of_end(end: float, decimals: int) -> int:
+    while decimals < 9 and end != 0 and round(end, decimals) == 0:
         decimals += 1
-    return f"{signed(lower, decimals)} to {signed(upper, decimals)}"
+    return decimals
 
 
 def count(n: int, one: str, many: str | None = None) -> str:

@@ -24,8 +24,15 @@ def test_numbers_read_back(value: float, decimals: int) -> None:
 def test_p_values_are_never_shown_as_zero(p: float) -> None:
     text = p_value(p)
     shown = float(text.lstrip("<> "))
-    assert shown > 0
-    assert (text[0] in "<>") or abs(shown - p) <= 0.000501
+    assert 0 < shown < 1
+    # just above .05 it is rounded up
+    assert (text[0] in "<>") or abs(shown - p) <= (0.001 if text == ".051" else 0.000501)
+    assert len(text.lstrip("<> ")) == 4
+    assert (shown <= 0.05) == (p <= 0.05)
+
+
+def test_a_p_value_just_above_the_usual_level_does_not_look_like_it() -> None:
+    assert [p_value(p) for p in (0.0499, 0.05, 0.0501, 0.0504, 0.0506)] == [".050", ".050", ".051", ".051", ".051"]
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1))

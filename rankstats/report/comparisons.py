@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rankstats import wording
 from rankstats.report.axis import difference_axis
-from rankstats.report.blocks import (
-    MARKS,
-    TOO_FEW,
-    WORDS,
-    Axis,
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Forest,
-    ForestRow,
-    OutcomeBar,
-    OutcomeBars,
-    Paragraph,
-    Section,
-    Subheading,
-    Table,
-)
+from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Subheading, Table
 from rankstats.report.choice import ROWS_DRAWN, Chosen, chosen, first_of, leading_pairs, listed
-from rankstats.report.rows import difference_cells, difference_columns, forest_row, p_of, share_text, tests_line
-from rankstats.report.source import Pair, Row, Segment, Source, pair_label
+from rankstats.report.drawings import Axis, Forest, ForestRow, OutcomeBar, OutcomeBars
+from rankstats.report.rows import (
+    GUARDS,
+    difference_cells,
+    difference_columns,
+    forest_row,
+    is_adjusted,
+    p_of,
+    segment_share,
+    tests_line,
+    without_constants,
+)
+from rankstats.report.source import Pair, Row, Segment, Source, effect_of, pair_label
 from rankstats.report.texts import label, sentence_list, shown
+from rankstats.report.tones import BETTER, MARKS, TOO_FEW, WORDS, WORSE
 from rankstats.report.trust import mixes
 from rankstats.report.verdict import heterogeneity_words, segment_rows
 
@@ -37,6 +33,11 @@ SORTED_FROM = 9
 """Rows from which a reader wants to order a table."""
 PAIRS_SHOWN = 24
 """Comparisons beyond this number have no part of their own."""
+ROUNDING = 1e-6
+"""Differences below it come from computing, not from the values."""
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LOSSES_NAMED = 6
+"""Losses by segment that a sentence names; the table has all."""
 
 
 def pairwise(source: Source) -> Section:
@@ -47,27 +48,39 @@ def pairwise(source: Source) -> Section:
         if picked.rows:
             blocks.append(_pairs_figure(source, measure, picked, f"pairs-{i}"))
             blocks.append(Paragraph(f"{picked.remark} {tests_line(source, picked.rows)}".strip(), small=True))
-    others = [m for m in source.outcome_measures if m not in source.primary]
-    rest, remark = listed(source, others)
-    if rest:
-        heads, against = _pair_heads(rest)
-        body = tuple(
-            difference_cells(source, r, (source.measure_label(r["measure"]), *_pair_names(r, heads)), rest)
-            for r in rest
+    return Section("pairwise", "Every comparison", (*blocks, *_other_measures(source)))
+
+
+def _other_measures(source: Source) -> list[Block]:
+    """Return the table of the measures without a figure; what all rows share stands in its caption."""
+    rows, remark = listed(source, [m for m in source.outcome_measures if m not in source.primary])
+    if not rows:
+        return []
+    heads, against = _pair_heads(rows)
+    cells = tuple(
+        _measure_first(
+            source, r, difference_cells(source, r, (source.measure_label(r["measure"]), *_pair_names(r, heads)), rows)
         )
-        columns = difference_columns(("measure", *heads), rest)
-        blocks.append(
-            Table(
-                "pairs-other",
-                f"The other measures{against}",
-                columns,
-                body,
-                sortable=_many(rest),
-                folded=len(rest) > ROWS_DRAWN,
-            )
-        )
-        blocks.append(Paragraph(f"{remark} {tests_line(source, rest)}".strip(), small=True))
-    return Section("pairwise", "Every comparison", tuple(blocks))
+        for r in rows
+    )
+    columns, body, said = without_constants(difference_columns(("measure", *heads), rows), cells, ("system", "n"))
+    against = f": {said['system']}{against}" if "system" in said else against
+    n = f", n = {said['n']}" if "n" in said else ""
+    table = Table("pairs-other", f"The other measures{against}{n}", columns, body, sortable=_many(rows),
+                  folded=len(rows) > ROWS_DRAWN)  # fmt: skip
+    guards = "Whether a guard holds: see “Guards”." if any(row["family"] == GUARDS for row in rows) else ""
+    return [table, *_small(remark, tests_line(source, rows), guards)]
+
+
+def _measure_first(source: Source, row: Row, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Say under the name of the measure what a reader must know of it: a guard, its direction."""
+    notes = ["guard"] if row["family"] == GUARDS else []
+    notes += [_direction(source, row["measure"])]
+    return (replace(cells[0], note=" · ".join(note for note in notes if note)), *cells[1:])
+
+
+def _direction(source: Source, measure: str) -> str:
+    return "" if source.measures[measure]["higher_is_better"] else "lower is better"
 
 
 def _many(rows: Sequence[Row]) -> bool:
@@ -153,21 +166,21 @@ def segments(source: Source) -> Section:
         blocks.append(Paragraph(left_out, small=True))
     if segment_planned:
         blocks.append(Paragraph(tests_line(source, segment_planned), small=True))
-    if any(s["share"] is not None for s in source.segments):
-        blocks.append(Paragraph(_share_line(source), small=True))
     blocks += mixes(source)
     return Section("segments", "Where it wins and loses", tuple(blocks))
 
 
-def _share_line(source: Source) -> str:
-    words = {"traffic": "traffic (all rows of the query table)"}
+def _share_note(source: Source) -> str:
+    """Say what the shares are of: one kind for all segments, or which for which attributes."""
     by_kind: dict[str, list[str]] = {}
     for segment in source.segments:
         name = source.attributes[segment["attribute"]]
-        names = by_kind.setdefault(words.get(str(segment["share_of"]), str(segment["share_of"])), [])
+        names = by_kind.setdefault(str(segment["share_of"] or source.unit[1]), [])
         if name not in names:
             names.append(name)
-    return "Share: " + "; ".join(f"of the {kind} for {sentence_list(names)}" for kind, names in by_kind.items()) + "."
+    if len(by_kind) == 1:
+        return f"of all {next(iter(by_kind))}"
+    return "; ".join(f"{sentence_list(names)}: of all {kind}" for kind, names in by_kind.items())
 
 
 def _segment_blocks(
@@ -176,10 +189,14 @@ def _segment_blocks(
     name = source.measure_label(measure)
     title = f"{pair_label(pair)}: difference in {name} by segment"
     table = _segment_table(source, measure, pair, f"segments-{i}-table", title)
+    overall = source.planned(measure, pair)
     out: list[Block] = [Subheading(f"segments-{i}", pair_label(pair))]
     told = heterogeneity_words(source, measure, pair)
     if told:
         out.append(Paragraph(told))
+    if overall is not None and source.withheld(overall):
+        what = {"query": "lists", "impression": "log"}.get(source.unit[0], "units")
+        out.append(Paragraph(f"The verdict is withheld, and the segments rest on the same {what}.", small=True))
     if i <= FIGURES_SHOWN:
         rows, axis = drawn
         forest = replace(_forest(source, measure, rows, reference=rows[0].value), axis=axis)
@@ -188,34 +205,63 @@ def _segment_blocks(
     else:
         out.append(table)
     others = _segment_matrix(source, pair, f"segments-{i}-measures")
-    return out + ([others] if others else [])
+    return out + ([_beyond_the_figure(source, measure, pair), others] if others else [])
+
+
+def _beyond_the_figure(source: Source, measure: str, pair: Pair) -> Paragraph:
+    """Name the losses by segment on the measures that the figure does not draw, and count the gains."""
+    by_name = [(str(s["label"]), (s["attribute"], s["value"])) for s in source.segments]
+    rows = [
+        (name, row)
+        for m in source.outcome_measures if m != measure
+        for name, segment in by_name
+        if (row := source.planned(m, pair, segment)) is not None
+    ]  # fmt: skip
+    worse = [_loss(source, name, row) for name, row in rows if source.tone(row) == WORSE]
+    better = sum(source.tone(row) == BETTER for _, row in rows)
+    if len(worse) > LOSSES_NAMED + 1:
+        worse[LOSSES_NAMED:] = [f"{len(worse) - LOSSES_NAMED:,} more"]
+    lost = f"shown worse: {'; '.join(worse)}" if worse else "no segment is shown worse"
+    what = "metrics" if source.unit[0] == "unit" else "measures"
+    told = f"{wording.count(len(rows), 'difference')} by segment there, {better:,} {'is' if better == 1 else 'are'}"
+    return Paragraph(f"On the other {what}, {lost}. Of {told} shown better.")
+
+
+def _loss(source: Source, name: str, row: Row) -> str:
+    p = wording.p_statement(p_of(row), "adjusted p" if is_adjusted(row) else "p")
+    size = source.signed(row["measure"], effect_of(row))
+    return f"{source.measure_label(row['measure'])} on {shown(name, 60)} ({size}, {p})"
 
 
 def _segment_table(source: Source, measure: str, pair: Pair, key: str, caption: str) -> Table:
     overall = source.planned(measure, pair)
     listed: list[tuple[str, str, Row]] = []
     if overall is not None:
-        listed.append((f"all {source.unit[1]}", share_text(1.0), overall))
+        listed.append((f"all {source.unit[1]}", segment_share(source, 1.0), overall))
     for segment in source.segments:
         row = source.planned(measure, pair, (segment["attribute"], segment["value"]))
         if row is not None:
-            listed.append((str(segment["label"]), share_text(segment["share"]) or wording.UNDEFINED, row))
+            name = source.segment_labels[segment["attribute"], segment["value"]]
+            listed.append((name, segment_share(source, segment["share"]) or wording.UNDEFINED, row))
     rows = [row for _, _, row in listed]
     share = "share" if any(s["share"] is not None for s in source.segments) else ""
     body = tuple(difference_cells(source, row, (name,), rows, text if share else None) for name, text, row in listed)
-    return Table(key, caption, difference_columns(("segment",), rows, share), body)
+    return Table(key, caption, difference_columns(("segment",), rows, share, _share_note(source)), body)
 
 
 def _segment_matrix(source: Source, pair: Pair, key: str) -> Table | None:
     """Put all measures side by side, so that one segment can be read across."""
     if len(source.outcome_measures) < 2:
         return None
-    labels = [source.measure_label(m) for m in source.outcome_measures]
-    columns = (Column("segment", number=False), *(Column(text) for text in labels))
+    measures = source.outcome_measures
+    columns = (
+        Column("segment", number=False),
+        *(Column(source.measure_label(m), note=_direction(source, m)) for m in measures),
+    )
     keys: list[tuple[str, Segment]] = [(f"all {source.unit[1]}", None)]
-    keys += [(str(s["label"]), (s["attribute"], s["value"])) for s in source.segments]
+    keys += [(name, segment) for segment, name in source.segment_labels.items()]
     rows = tuple(
-        (Cell(shown(name, 80)), *(_outcome_cell(source, source.planned(m, pair, s)) for m in source.outcome_measures))
+        (Cell(shown(name, 80)), *(_outcome_cell(source, source.planned(m, pair, s)) for m in measures))
         for name, s in keys
     )
     caption = f"{pair_label(pair)}: differences in all measures by segment, with adjusted p"
@@ -233,20 +279,30 @@ def _outcome_cell(source: Source, row: Row | None) -> Cell:
 
 def outcomes(source: Source) -> Section:
     """Return section 6: how many queries are better, equal and worse, for each pair and measure."""
+    heading = "Better, equal and worse queries" if source.unit[0] == "query" else "Outcomes"
+    if source.report["kind"] == "interleaving" and any(
+        row.get("win_share") is not None for row in source.report["differences"]
+    ):
+        # the section of the log shows them
+        return Section("outcomes", heading, ())
     blocks: list[Block] = []
     for i, measure in enumerate(source.primary, 1):
         picked = chosen(source, measure)
         if _counted(picked.rows):
             blocks.append(_outcome_figure(source, measure, picked, f"outcomes-{i}"))
-            blocks += [Paragraph(picked.remark, small=True)] if picked.remark else []
+            blocks += _small(picked.remark, equal_words([row for _, row in _counted(picked.rows)]))
     rest, remark = listed(source, [m for m in source.outcome_measures if m not in source.primary])
     if _counted(rest):
         caption = "Better, equal and worse on the other measures"
         table = _outcome_table(source, _counted(rest), "outcomes-other", caption)
         blocks.append(replace(table, folded=len(rest) > ROWS_DRAWN))
-        blocks += [Paragraph(remark, small=True)] if remark else []
-    return Section("outcomes", "Better, equal and worse queries" if source.unit[0] == "query" else "Outcomes",
-                   tuple(blocks))  # fmt: skip
+        blocks += _small(remark, equal_words([row for _, row in _counted(rest)]))
+    return Section("outcomes", heading, tuple(blocks))
+
+
+def _small(*sentences: str) -> list[Block]:
+    text = " ".join(sentence for sentence in sentences if sentence)
+    return [Paragraph(text, small=True)] if text else []
 
 
 def _counted(rows: Sequence[Row]) -> list[tuple[Pair, Row]]:
@@ -263,16 +319,17 @@ def _outcome_figure(source: Source, measure: str, picked: Chosen, key: str) -> F
     title = f"{source.unit[1].capitalize()} better, equal and worse on {source.measure_label(measure)}"
     title += f" against {label(rows[0][0][0])}" if one_baseline else ""
     told = "; ".join(f"{b.label}: {b.better:,} better, {b.equal:,} equal, {b.worse:,} worse" for b in bars)
-    table = replace(_outcome_table(source, rows, f"{key}-table", title), folded=True)
+    table = replace(_outcome_table(source, rows, f"{key}-table", title), caption=title, folded=True)
     return Figure(key, title, f"{told}.", OutcomeBars(bars, source.unit[1]), table)
 
 
 def _outcome_table(source: Source, rows: list[tuple[Pair, Row]], key: str, caption: str) -> Table:
+    """Count wins, ties and losses; what all rows share is said once, in the caption and under the table."""
     columns = (
         *(Column(text, number=False) for text in ("measure", "system", "baseline")),
         *(Column(text) for text in ("better", "equal", "worse", "equal within")),
     )
-    body = tuple(
+    cells = tuple(
         (
             Cell(source.measure_label(row["measure"])),
             *(Cell(shown(name, 60)) for name in (pair[1], pair[0])),
@@ -281,15 +338,36 @@ def _outcome_table(source: Source, rows: list[tuple[Pair, Row]], key: str, capti
         )
         for pair, row in rows
     )
-    return Table(key, caption, columns, body)
+    if equal_words([row for _, row in rows]):
+        columns, cells = columns[:-1], tuple(line[:-1] for line in cells)
+    kept, body, said = without_constants(columns, cells, ("measure", "system", "baseline"))
+    caption += f": {said['system']}" if "system" in said else ""
+    return Table(key, f"{caption} against {said['baseline']}" if "baseline" in said else caption, kept, body)
+
+
+def equal_words(rows: Sequence[Row]) -> str:
+    """Say which values count as equal, where that is one rule for all rows; else nothing.
+
+    Examples
+    --------
+    >>> equal_words([{"tie_tolerance": 1.2e-10}, {"tie_tolerance": 0.0}]), equal_words([{"tie_tolerance": 0.05}])
+    ('Equal: apart by no more than rounding (10⁻⁹).', 'Equal: apart by at most 0.05.')
+    """
+    found = {row.get("tie_tolerance") for row in rows}
+    sizes = [size for size in found if size is not None]
+    if not sizes or len(sizes) < len(found):
+        return ""
+    largest = max(sizes)
+    if largest == 0:
+        return "Equal: exactly the same value."
+    if largest < ROUNDING:
+        power = str(math.ceil(math.log10(largest))).translate(_RAISED)
+        return f"Equal: apart by no more than rounding (10{power})."
+    return f"Equal: apart by at most {largest:g}." if len(found) == 1 else ""
 
 
 def _tolerance(row: Row) -> str:
     tolerance = row.get("tie_tolerance")
-    return (
-        wording.UNDEFINED
-        if tolerance is None
-        else "exactly equal"
-        if tolerance == 0
-        else f"±{tolerance:.1g}".replace("-", wording.MINUS)
-    )
+    if tolerance is None:
+        return wording.UNDEFINED
+    return "exactly equal" if tolerance == 0 else "rounding" if tolerance < ROUNDING else f"±{tolerance:g}"

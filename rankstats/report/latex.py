@@ -10,6 +10,7 @@ from typing import Any
 from rankstats.report.blocks import Cell, Column, Page, Table
 from rankstats.report.model import page_model
 from rankstats.report.source import STAR_LEVELS, Source
+from rankstats.report.tones import MARKS
 
 SECTIONS = ("scoreboard", "pairwise", "segments", "outcomes", "matrix", "agreement")
 LONG = 45
@@ -68,7 +69,7 @@ _LETTER = (
     r"\expandafter\gdef\csname u8:\detokenize{#1}\endcsname{{\scriptsize U+#2}}\fi}"
 )
 """Where pdfLaTeX looks for the meaning of a letter; the other engines never look there."""
-_MARKS = re.compile("[▲▼●◆○] ?")
+_MARKS = re.compile(f"[{''.join(MARKS.values())}] ?")
 
 
 def render_latex(report: Mapping[str, Any]) -> str:
@@ -187,4 +188,4 @@ def _meaning(alpha: float) -> str:
     told = ", ".join(
         rf"\textsuperscript{{{'*' * (i + 1)}}}~adjusted $p \leq {level:g}$" for i, level in enumerate(levels)
     )
-    return rf"\par\medskip{{\footnotesize {told}. Without a star: not shown, which does not mean equal.}}"
+    return rf"\par\medskip{{\footnotesize {told}. Without a star: not shown (which does not mean equal) or withheld.}}"

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 from rankstats import wording
+from rankstats.conventions import RANK_TESTS
+from rankstats.procedure_names import CORRECTION_NAMES
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
 from rankstats.report.choice import ROWS_DRAWN, listed
-from rankstats.report.rows import CORRECTION_NAMES, difference_cells, difference_columns, tests_line
-from rankstats.report.source import Row, Source, level
-from rankstats.report.texts import shown
+from rankstats.report.rows import difference_cells, difference_columns, tests_line, without_constants
+from rankstats.report.source import Row, Source, ends, level
+from rankstats.report.texts import sentence_list, shown
+from rankstats.report.tones import WITHHELD
 from rankstats.report.trust import totals
 
-ORDERED_FROM = 9
-"""With so many systems the table is ordered by the mean; a reader finds fewer by name."""
+ORDERED_FROM = 3
+"""With so many systems the table is ordered by the mean: ranks read down the column."""
+_RANGE = re.compile(r"(-?[\d.]+) (?:to (-?[\d.]+)|or more)$")
 
 
 def scoreboard(source: Source) -> Section:
@@ -26,7 +33,7 @@ def scoreboard(source: Source) -> Section:
     for m in source.measures:
         rows = [row for (_, measure), row in source.overall.items() if measure == m]
         best = _best(source, m, rows)
-        columns.append(Column(source.measure_label(m), note=_column_note(source, m, rows)))
+        columns.append(Column(source.measure_label(m), note=_column_note(source, m)))
         for system, line in cells.items():
             line.append(_mean_cell(source, source.overall.get((system, m)), best))
         ranked = [row for (measure, _), row in source.ranks.items() if measure == m]
@@ -46,7 +53,8 @@ def scoreboard(source: Source) -> Section:
         f"The intervals are each {one}'s own. Whether two {one}s differ is read from their difference, "
         f"{'query by query, ' if source.unit[0] == 'query' else ''}not from two intervals that overlap."
     )
-    blocks: list[Block] = [table, Paragraph(f"{remark}{_rank_words(source)}", small=True), *totals(source)]
+    words = f"{remark}{_adjustment_words(source)}{_rank_words(source)}"
+    blocks: list[Block] = [table, Paragraph(words, small=True), *totals(source)]
     return Section("scoreboard", "Scoreboard", tuple(blocks))
 
 
@@ -57,12 +65,27 @@ def order_of_systems(source: Source) -> tuple[tuple[str, ...], bool]:
 
 
 def _caption(source: Source, *, by_mean: bool) -> str:
-    interval = next((row["interval"] for row in source.overall.values() if row["interval"]), None)
     caption = "Means over queries" if source.unit[0] == "query" else "Means over units"
     if source.planned_weighting is not None:
         caption = f"Means weighted by {shown(source.planned_weighting, 40)}"
-    caption += f", with the {level(interval)} of each" if interval else ""
+    intervals = [row["interval"] for row in source.overall.values()]
+    known = [interval for interval in intervals if interval]
+    if known:
+        caption += f", with the {level(known[0])} {'of each' if len(known) == len(intervals) else 'where there is one'}"
+    n = {row["n"] for row in source.overall.values()}
+    caption += f", n = {n.pop():,}" if len(n) == 1 else ""
     return f"{caption}, the best {source.measure_label(source.primary[0])} first" if by_mean else caption
+
+
+def _adjustment_words(source: Source) -> str:
+    """Say which differences are not those of the means in the table."""
+    found = {
+        source.measure_label(row["measure"]): sentence_list([shown(name, 40) for name in row["adjusted_for"]])
+        for row in source.report["differences"]
+        if row.get("adjusted_for")
+    }
+    told = sentence_list([f"{measure} are adjusted for {names}" for measure, names in found.items()])
+    return f" These means are as measured; the differences in {told}." if told else ""
 
 
 def _rank_note(rows: list[Row]) -> str:
@@ -81,7 +104,7 @@ def _rank_cell(row: Row | None) -> Cell:
 
 
 def _rank_words(source: Source) -> str:
-    """Explain rank intervals and candidates, with the correction that they rest on."""
+    """Explain rank intervals and candidates, with the correction that they rest on; or why there are none."""
     rows = list(source.ranks.values())
     if not rows:
         return ""
@@ -95,14 +118,42 @@ def _rank_words(source: Source) -> str:
         )
     if any(row["may_be_best"] is not None for row in rows):
         words += " “May be the best”: that no other system has a better true mean is not ruled out at that level."
-    return words or " Ranks are those of the means; there are too few queries to say how certain they are."
+    if any(row["low"] == 1 and row["may_be_best"] is False for row in rows):
+        words += (
+            " That is asked by a sharper test of its own, each system against the best of the others: a system can be "
+            "ruled out although its bracket begins at 1."
+        )
+    return words + _why_no_intervals(source, rows)
 
 
-def _column_note(source: Source, measure: str, rows: list[Row]) -> str:
-    n = {row["n"] for row in rows if row["measure"] == measure}
-    direction = "" if source.measures[measure]["higher_is_better"] else "lower is better · "
-    role = "primary · " if measure in source.primary else ""
-    return f"{role}{direction}n = {n.pop():,}" if len(n) == 1 else f"{role}{direction}".removesuffix(" · ")
+def _why_no_intervals(source: Source, rows: list[Row]) -> str:
+    by_reason: dict[str, list[str]] = {}
+    for row in rows:
+        measure = row["measure"]
+        named = by_reason.setdefault(_reason(source, measure), []) if row["low"] is None else []
+        if source.measure_label(measure) not in named:
+            named.append(source.measure_label(measure))
+    return "".join(f" No rank intervals on {sentence_list(named)}: {why}." for why, named in by_reason.items())
+
+
+def _reason(source: Source, measure: str) -> str:
+    claims = [row for _, row in source.planned_pairs(measure)]
+    if any(source.tone(row) == WITHHELD for row in claims):
+        return "a verdict there is withheld"
+    if any(row["test"] in RANK_TESTS for row in claims):
+        return "the test is not about the mean"
+    if any(row.get("alternative", "two-sided") != "two-sided" for row in claims):
+        return "the tests are one-sided"
+    return f"there are too few {source.unit[1]} to say how certain the ranks are"
+
+
+def _column_note(source: Source, measure: str) -> str:
+    every = {row["n"] for row in source.overall.values()}
+    own = {row["n"] for row in source.overall.values() if row["measure"] == measure}
+    parts = ["primary"] if measure in source.primary else []
+    parts += [] if source.measures[measure]["higher_is_better"] else ["lower is better"]
+    parts += [f"n = {own.pop():,}"] if len(own) == 1 < len(every) else []
+    return " · ".join(parts)
 
 
 def _best(source: Source, measure: str, rows: list[Row]) -> set[str]:
@@ -120,14 +171,39 @@ def _mean_cell(source: Source, row: Row | None, best: set[str]) -> Cell:
         return Cell(wording.UNDEFINED)
     measure = row["measure"]
     word = "highest" if source.measures[measure]["higher_is_better"] else "lowest"
-    interval = "" if row["interval"] is None else source.range(measure, row["interval"], sign=False)
     is_best = row["system"] in best
     return Cell(
         source.mean(measure, source.lead_mean(row)),
-        note=interval,
+        note=_interval_note(source, row),
         tone="best" if is_best else "",
         badge=word if is_best else "",
     )
+
+
+def _interval_note(source: Source, row: Row) -> str:
+    """Return the interval of a mean, cut at the range of its measure; words where it says nothing."""
+    both, measure = ends(row["interval"]), row["measure"]
+    if both is None or all(map(math.isinf, both)):
+        return ""
+    if both[0] == both[1]:
+        return "no spread"
+    lowest, highest = range_of(source.measures[measure]["definition"])
+    cut = {**row["interval"], "low": max(both[0], lowest), "high": min(both[1], highest)}
+    return source.range(measure, cut, sign=False)
+
+
+def range_of(definition: Row) -> tuple[float, float]:
+    """Return the least and the largest value that a measure can have, infinite where its definition says none.
+
+    Examples
+    --------
+    >>> range_of({"range": "-1 to 1"}), range_of({"range": "0 or more"}), range_of({})
+    ((-1.0, 1.0), (0.0, inf), (-inf, inf))
+    """
+    found = _RANGE.match(str(definition.get("range", "")))
+    if found is None:
+        return -math.inf, math.inf
+    return float(found[1]), math.inf if found[2] is None else float(found[2])
 
 
 def weighted_means(source: Source) -> list[Block]:
@@ -177,6 +253,9 @@ def _both_differences(source: Source, named: str) -> list[Block]:
         for row in rows
     )
     heading = difference_columns(("comparison", "measure", "mean"), rows)
-    title = f"Differences, plain and weighted by {named}"
+    heading, body, said = without_constants(heading, body, ("comparison", "n"))
+    title = ", ".join(
+        (f"Differences, plain and weighted by {named}", *(f"{'n = ' * (k == 'n')}{v}" for k, v in said.items()))
+    )
     table = Table("weighted-differences", title, heading, body, folded=len(body) > ROWS_DRAWN)
     return [table, Paragraph(f"{remark} {tests_line(source, rows)}".strip(), small=True)]

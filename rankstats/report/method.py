@@ -2,64 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankstats import wording
-from rankstats.conventions import SMALLEST_VERDICT_N
+from rankstats.conventions import RANK_TESTS
 from rankstats.plan import plan_text
+from rankstats.procedure_names import CORRECTION_NAMES, TEST_NAMES
 from rankstats.report.blocks import Block, Cell, Code, Column, Paragraph, Section, Subheading, Table, Terms
 from rankstats.report.choice import listed
-from rankstats.report.experiment_sections import GLOSSARY as EXPERIMENT_GLOSSARY
-from rankstats.report.interleaving_sections import GLOSSARY as INTERLEAVING_GLOSSARY
-from rankstats.report.rows import CORRECTION_NAMES, TEST_NAMES
-from rankstats.report.source import Row, Source
+from rankstats.report.designs import design_facts
+from rankstats.report.glossary import glossary
+from rankstats.report.order import told_first
+from rankstats.report.rows import without_constants
+from rankstats.report.source import Row, Source, ends, level, pair_label
 from rankstats.report.texts import shown
 
-GLOSSARY = (
-    ("difference", "The system's value less the baseline's, query by query, then averaged."),
-    (
-        "interval",
-        "The values of the true difference that the data do not speak against, at the level given. For tests of the "
-        "mean it is made by the same procedure as its p-value, so it leaves out zero exactly when p is at most the "
-        "level's alpha.",
-    ),
-    (
-        "simultaneous interval",
-        "Wider, so that all intervals of the family are right together at the level given.",
-    ),
-    (
-        "p",
-        "How often the test would give a difference at least this large if there were none. The randomisation test "
-        "supposes that the two systems are exchangeable query by query.",
-    ),
-    ("adjusted p", "The p-value after allowing for the number of comparisons in its family."),
-    (
-        "better, worse",
-        "The adjusted p is at most alpha, and the difference lies on that side. It says nothing of size: read the "
-        "difference and its interval.",
-    ),
-    ("not shown", "The data do not settle the sign. It does not mean that the systems are equal."),
-    (
-        "equivalent",
-        "The simultaneous interval lies within the margin that was stated beforehand: two one-sided tests, each at "
-        "half of alpha.",
-    ),
-    (
-        "heterogeneity",
-        "Whether the effect differs between the segments of an attribute by more than chance. Without it, an effect "
-        "in one segment and none in another may be chance alone.",
-    ),
-    ("too few", f"Fewer than {SMALLEST_VERDICT_N} queries: shown hollow, without a verdict."),
-    (
-        "confirmatory",
-        "The claims: the primary measure over all queries, unless the plan says otherwise. They must be fixed before "
-        "looking; where the reference system is the best found here, the correction covers all pairs.",
-    ),
-    ("exploratory", "All other measures and all segments: hints, corrected among themselves."),
-    ("unjudged", "A document in the list that no judge has graded; it counts as not relevant."),
-)
+_COMPARED = {
+    "baseline": "the {baseline} with each other {system}",
+    "all-pairs": "all pairs of {system}s",
+    "best": "the best {system} with each other",
+}
+_WORDS = {"unit": {"baseline": "control", "system": "arm"}, "impression": {"baseline": "baseline", "system": "ranker"}}
+_AS_GIVEN = "Values as given, not computed here."
+_CUTOFF = re.compile(r"k = (\d+)$")
+_TELLING = ("gain", "persistence", "discount", "relevant", "max")
+"""Conventions by which two measures of one meaning are told apart."""
 
 
 def method(source: Source) -> Section:
@@ -72,37 +42,64 @@ def method(source: Source) -> Section:
     if families:
         blocks.append(families)
     blocks += _also(source)
-    blocks += _reproduction(source.report["reproduction"])
-    terms = {"unit": EXPERIMENT_GLOSSARY, "impression": INTERLEAVING_GLOSSARY}.get(source.unit[0], GLOSSARY)
-    blocks += [Subheading("glossary", "Glossary"), Terms(terms)]
+    blocks += _reproduction(source)
+    blocks += [Subheading("glossary", "Glossary"), Terms(glossary(source))]
     return Section("method", "Method and reproduction", tuple(blocks))
 
 
 def _measures(source: Source) -> list[Block]:
     """Put meaning and formula first; every other convention is one click away."""
-    out: list[Block] = []
-    columns = tuple(Column(text, number=False) for text in ("measure", "full name", "meaning", "better"))
+    columns = tuple(Column(text, number=False) for text in ("measure", "meaning", "better"))
     rows = tuple(
         (
-            Cell(source.measure_label(name)),
-            Cell(shown(name, 160)),
-            Cell(_meaning(row["definition"])),
-            Cell("higher" if row["higher_is_better"] else "lower"),
+            Cell(source.measure_label(name), note="" if name == row["label"] else shown(name, 160)),
+            Cell(_meaning(source, name)),
+            Cell("higher" if row["higher_is_better"] else "lower", note=_assumed(row["definition"])),
         )
         for name, row in source.measures.items()
     )
-    out.append(Table("measure-definitions", "What they mean", columns, rows))
+    out: list[Block] = [Table("measure-definitions", "What they mean", columns, rows)]
     for i, (name, row) in enumerate(source.measures.items(), 1):
         conventions = tuple((Cell(shown(k, 60)), Cell(shown(str(v), 600))) for k, v in row["definition"].items())
-        if conventions:
+        if conventions and not _values_as_given(source):
             columns = (Column("convention", number=False), Column("value", number=False))
             caption = f"{source.measure_label(name)}: all conventions"
             out.append(Table(f"measure-{i}", caption, columns, conventions, folded=True))
     return out
 
 
-def _meaning(definition: Mapping[str, Any]) -> str:
-    return shown(str(definition.get("meaning") or definition.get("formula") or wording.UNDEFINED), 400)
+def _assumed(definition: Mapping[str, Any]) -> str:
+    """Return how the direction of ready-made values is known: 'as stated', 'as assumed: …'."""
+    return str(definition.get("direction", "")).partition(", ")[2]
+
+
+def _values_as_given(source: Source) -> bool:
+    """Return whether the values were read from a file: how they were made is not known."""
+    inputs = (source.report["reproduction"]["plan"] or {}).get("inputs") or {}
+    return bool(inputs.get("scores"))
+
+
+def _meaning(source: Source, name: str) -> str:
+    """Return what a measure means, with its own cutoff, and what tells it from another one of the same meaning."""
+    definition = source.measures[name]["definition"]
+    meaning = str(definition.get("meaning") or "")
+    if _values_as_given(source):
+        return _AS_GIVEN + (f" Named like: {shown(_with_cutoff(meaning, definition), 400)}" if meaning else "")
+    if not meaning:
+        return shown(str(definition.get("formula") or wording.UNDEFINED), 400)
+    alike = [m["definition"] for m in source.measures.values() if m["definition"].get("meaning") == meaning]
+    if definition.get("persistence"):
+        meaning += f" (here {str(definition['persistence']).split(',', maxsplit=1)[0]})"
+    for key in _TELLING:
+        if key in definition and len({str(other.get(key)) for other in alike}) > 1:
+            meaning += f"; {key}: {str(definition[key]).split(';', maxsplit=1)[0]}"
+            break
+    return shown(_with_cutoff(meaning, definition), 400)
+
+
+def _with_cutoff(meaning: str, definition: Mapping[str, Any]) -> str:
+    found = _CUTOFF.match(str(definition.get("cutoff", "")))
+    return meaning if found is None else re.sub(r"\bfirst k\b", f"first {found[1]}", meaning)
 
 
 def _statistics(source: Source) -> list[tuple[str, str]]:
@@ -113,8 +110,7 @@ def _statistics(source: Source) -> list[tuple[str, str]]:
     methods = dict.fromkeys(shown(row["interval"]["method"], 60) for row in differences if row["interval"])
     sides = list(dict.fromkeys(row.get("alternative", "two-sided") for row in differences))
     items = [
-        ("compared", {"baseline": "the baseline with each other system", "all-pairs": "all pairs of systems",
-                      "best": "the best system with each other"}.get(source.report.get("compare", ""), "")),
+        ("compared", _compared(source)),
         ("estimand", "; ".join(estimands)),
         ("test", "; ".join(tests)),
         ("intervals", "; ".join(methods)),
@@ -124,68 +120,113 @@ def _statistics(source: Source) -> list[tuple[str, str]]:
         ("side", ", ".join(sides) if sides != ["two-sided"] else ""),
         ("resamples", "" if reproduction["resamples"] is None else f"{reproduction['resamples']:,}"),
         ("seed", "" if reproduction["seed"] is None else str(reproduction["seed"])),
-    ]  # fmt: skip
-    return [(term, text) for term, text in items if text]
+    ]
+    return [*((term, text) for term, text in items if text), *design_facts(source)]
+
+
+def _compared(source: Source) -> str:
+    words = _WORDS.get(source.unit[0], {"baseline": "baseline", "system": "system"})
+    return _COMPARED.get(source.report.get("compare", ""), "").format(**words)
 
 
 def _families(source: Source) -> Table | None:
-    families = source.report["families"]
-    if not families:
-        return None
     columns = (
-        Column("family", number=False), Column("role", number=False), Column("correction", number=False),
-        Column("alpha"), Column("comparisons"),
-    )  # fmt: skip
-    rows = tuple(
+        Column("family", number=False),
+        Column("correction", number=False),
+        Column("alpha"),
+        Column("comparisons"),
+    )
+    rows: list[tuple[Cell, ...]] = [
         (
-            Cell(shown(family["id"], 80)),
-            Cell(family["role"]),
+            Cell(shown(family["id"], 80), note="" if family["role"] in family["id"] else family["role"]),
             Cell(CORRECTION_NAMES.get(family["correction"], shown(family["correction"], 60))),
             Cell(f"{family['alpha']:g}"),
-            Cell(f"{len(family['members']):,}"),
+            Cell(f"{family.get('size', len(family['members'])):,}"),
         )
-        for family in families
-    )
-    return Table("families", "Families of comparisons, each corrected within itself", columns, rows)
+        for family in source.report["families"]
+    ]
+    rows += _rules_family(source.report["decision"])
+    caption = "Families of comparisons, each corrected within itself"
+    return Table("families", caption, columns, tuple(rows)) if rows else None
+
+
+def _rules_family(decision: Row | None) -> list[tuple[Cell, ...]]:
+    """Return the row of the rules of a policy that have an interval: how they hold and fail."""
+    rules = [rule for rule in (decision or {}).get("rules", ()) if rule.get("family_interval")]
+    if decision is None or not rules:
+        return []
+    correction = "none for a rule that holds, Bonferroni for one that fails"
+    return [(Cell("rules of the policy"), Cell(correction), Cell(f"{decision['alpha']:g}"), Cell(f"{len(rules):,}"))]
 
 
 def _also(source: Source) -> list[Block]:
     """Show what other tests and corrections give for the confirmatory claims."""
-    rows: list[tuple[Cell, ...]] = []
     claims, remark = listed(source, source.primary)
-    for row in claims:
-        measure = row["measure"]
-        names = f"{shown(row['system'], 60)} against {shown(row['baseline'], 60)}, {source.measure_label(measure)}"
-        for other in row["also"]:
-            named = TEST_NAMES.get(other["test"], shown(other["test"], 60))
-            rows.append(_also_cells(source, (names, named), measure, other["p_value"], other["interval"]))
-        for other in row["also_adjusted"]:
-            named = f"{CORRECTION_NAMES.get(other['correction'], shown(other['correction'], 60))} (adjusted)"
-            found = (other["p_adjusted"], other["adjusted_interval"])
-            rows.append(_also_cells(source, (names, named), measure, *found))
-    if not rows:
+    ordered = [row for m in source.primary for row in told_first(source, [c for c in claims if c["measure"] == m])]
+    found = [(claim, *reading) for claim in ordered for reading in _readings(claim)]
+    if not found:
         return []
-    columns = (
-        Column("comparison", number=False), Column("procedure", number=False), Column("p"), Column("interval"),
-    )  # fmt: skip
-    table = Table("also", "Other tests and corrections of the same claims", columns, tuple(rows))
-    return [table, Paragraph(remark, small=True)] if remark else [table]
+    named = level(next((interval for *_, interval in found if interval), None))
+    cells = tuple(
+        (
+            Cell(pair_label((claim["baseline"], claim["system"])), note=source.measure_label(claim["measure"])),
+            Cell(procedure),
+            Cell(wording.p_value(p)),
+            Cell(
+                source.range(claim["measure"], interval),
+                note="" if interval is None else shown(interval["method"], 80),
+            ),
+        )
+        for claim, procedure, p, interval in found
+    )
+    heads = (Column("comparison", number=False), Column("procedure", number=False), Column("p"), Column(named))
+    without = () if any(interval for *_, interval in found) else (named,)
+    columns, rows, said = without_constants(heads, cells, ("comparison", *without))
+    caption = "Other tests and corrections of the same claims"
+    if "comparison" in said:
+        caption += f": {said['comparison']}, {source.measure_label(found[0][0]['measure'])}"
+    small = f"{remark} {_equal_left_out(claims)}".strip()
+    return [Table("also", caption, columns, rows), *([Paragraph(small, small=True)] if small else [])]
 
 
-def _also_cells(
-    source: Source, names: tuple[str, str], measure: str, p: float | None, interval: Row | None
-) -> tuple[Cell, ...]:
-    made_by = "" if interval is None else shown(interval["method"], 80)
-    ends = Cell(source.range(measure, interval), note=made_by)
-    return (*(Cell(name) for name in names), Cell(wording.p_value(p)), ends)
+def _readings(claim: Row) -> list[tuple[str, float | None, Row | None]]:
+    """Return name, p and interval of each other test and correction of a claim."""
+    tests = [(TEST_NAMES.get(o["test"], shown(o["test"], 60)), o["p_value"], o["interval"]) for o in claim["also"]]
+    corrections = [
+        (
+            f"{CORRECTION_NAMES.get(o['correction'], shown(o['correction'], 60))} (adjusted)",
+            o["p_adjusted"],
+            o["adjusted_interval"],
+        )
+        for o in claim["also_adjusted"]
+    ]
+    return tests + corrections
 
 
-def _reproduction(reproduction: Row) -> list[Block]:
+def _equal_left_out(claims: Sequence[Row]) -> str:
+    """Explain a small p beside an interval with 0 in it: rank tests set equal queries aside, their intervals do not."""
+    for claim in claims:
+        for other in claim["also"]:
+            both, p = ends(other["interval"]), other["p_value"]
+            if other["test"] not in RANK_TESTS or both is None or p is None:
+                continue
+            if both[0] <= 0 <= both[1] and p <= 1 - other["interval"]["level"]:
+                return "The p of the Wilcoxon and sign tests sets equal queries aside; their intervals count them."
+    return ""
+
+
+def _reproduction(source: Source) -> list[Block]:
+    reproduction, decision = source.report["reproduction"], source.report["decision"] or {}
     out: list[Block] = [Subheading("reproduction", "How to repeat it")]
     if reproduction["argv"]:
         out.append(Code("The command", shown(shlex.join(reproduction["argv"]), 4000)))
     if reproduction["plan"]:
-        out.append(Code("The plan as it was carried out, ready for --plan", _plan_text(reproduction["plan"])))
+        # conventions are of judging, which values as given do not need
+        unused = ("overridden", *(("conventions",) if _values_as_given(source) else ()))
+        settings = {key: value for key, value in reproduction["plan"].items() if key not in unused}
+        out.append(Code("The plan as it was carried out, ready for --plan", _toml_lines(plan_text(settings))))
+    if decision.get("policy"):
+        out.append(Code("The policy that decided, ready for --policy", _toml_lines(_policy_text(decision["policy"]))))
     if reproduction["inputs"]:
         rows = tuple(
             (Cell(shown(row["name"], 120)), Cell(f"{row['bytes']:,}"), Cell(row["sha256"]))
@@ -193,14 +234,23 @@ def _reproduction(reproduction: Row) -> list[Block]:
         )
         columns = (Column("file", number=False), Column("bytes"), Column("SHA-256", number=False))
         out.append(Table("inputs", "Inputs", columns, rows))
-    if reproduction["versions"]:
-        out.append(Terms(tuple((shown(k, 40), shown(str(v), 80)) for k, v in reproduction["versions"].items())))
     sentence = "`rankstats render report.json` makes this page again from the file beside it."
     out.append(Paragraph(sentence.replace("`", ""), small=True))
+    if reproduction["versions"]:
+        versions = tuple((shown(k, 40), shown(str(v), 80)) for k, v in reproduction["versions"].items())
+        out += [Subheading("versions", "Versions"), Terms(versions)]
     return out
 
 
-def _plan_text(plan: Mapping[str, Any]) -> str:
-    """Write the plan as TOML, a line a setting; texts are cleaned."""
-    settings = {key: value for key, value in plan.items() if key != "overridden"}
-    return "\n".join(shown(line, 2000) for line in plan_text(settings).split("\n"))
+def _policy_text(policy: Mapping[str, Any]) -> str:
+    """Write a policy as TOML: its rules are tables of a list each."""
+    parts = [plan_text({key: value for key, value in policy.items() if not isinstance(value, list)})]
+    for kind, rules in policy.items():
+        if isinstance(rules, list):
+            parts += [plan_text({kind: rule}).replace(f"[{kind}]", f"[[{kind}]]", 1) for rule in rules]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _toml_lines(text: str) -> str:
+    """Return TOML with a line a setting; texts are cleaned."""
+    return "\n".join(shown(line, 2000) for line in text.split("\n"))

@@ -2,75 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from rankstats import wording
 from rankstats.conventions import RANK_TESTS
-from rankstats.report.blocks import MARKS, TOO_FEW, WORDS, Cell, Column, ForestRow
+from rankstats.procedure_names import CORRECTION_NAMES, TEST_NAMES
+from rankstats.report.blocks import Cell, Column
+from rankstats.report.drawings import ForestRow
 from rankstats.report.source import Row, Source, effect_of, ends, level
 from rankstats.report.texts import label, shown
+from rankstats.report.tones import MARKS, NOT_SHOWN, TOO_FEW, WORDS
 
-TEST_NAMES = {
-    "randomisation": "sign-flip randomisation test",
-    "bootstrap": "paired bootstrap",
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "sign": "sign test",
-    "welch": "Welch's t test",
-    "score": "score test of two shares",
-    "delta": "delta method, Welch's t",
-    "quantile": "quantiles of clustered rows, delta method",
-    "cuped": "Welch's t after adjustment by covariates (CUPED)",
-    "confidence-sequence": "asymptotic confidence sequence",
-    "normal": "normal bootstrap interval",
-    "percentile": "percentile bootstrap interval",
-    "expanded": "expanded percentile bootstrap interval",
-    "basic": "basic bootstrap interval",
-    "bca": "BCa bootstrap interval",
-    "studentised": "bootstrap-t interval",
-}
-CORRECTION_NAMES = {
-    "none": "no correction",
-    "auto": "chosen by the family",
-    "bootstrap-max-t": "bootstrap max-T",
-    "max-t": "max-T by sign flips",
-    "max-t-stepdown": "max-T by sign flips, stepping down",
-    "bonferroni": "Bonferroni",
-    "guarded-bonferroni": "Bonferroni on the test and t, the larger p",
-    "holm": "Holm",
-    "holm-sidak": "Holm–Šidák",
-    "hochberg": "Hochberg",
-    "hommel": "Hommel",
-    "sidak": "Šidák",
-    "tukey": "Tukey's randomised HSD",
-    "bh": "Benjamini–Hochberg",
-    "by": "Benjamini–Yekutieli",
-}
+GUARDS = "guards"
+"""The family of the guards of an experiment."""
+MANY_TIMES = 9
+"""A relative difference from which the ratio says more than a percentage."""
 
 
-def share_text(share: float | None) -> str:
-    r"""Return a share of the segments: whole percent, one decimal below ten.
+def share_text(share: float | None, decimals: int | None = None) -> str:
+    r"""Return a share: whole percent, one decimal below ten, unless the decimals of its column are given.
 
     Examples
     --------
-    >>> share_text(0.714), share_text(0.0123), share_text(None)
-    ('71\xa0%', '1.2\xa0%', '')
+    >>> share_text(0.714), share_text(0.0123), share_text(0.714, 1), share_text(None)
+    ('71\xa0%', '1.2\xa0%', '71.4\xa0%', '')
     """
     if share is None:
         return ""
-    return wording.percent(share, 1 if 0 < share < 0.0995 else 0)
+    return wording.percent(share, decimals_of_shares([share]) if decimals is None else decimals)
 
 
-def relative_text(share: float | None) -> str:
-    r"""Return a relative difference: whole percent, one decimal below ten.
+def decimals_of_shares(shares: Iterable[float | None]) -> int:
+    """Return the decimals with which a column of shares is written: one where a share is below ten percent.
 
     Examples
     --------
-    >>> relative_text(0.345), relative_text(-0.079), relative_text(None)
-    ('+34\xa0%', '−7.9\xa0%', '—')
+    >>> decimals_of_shares([1.0, 0.71, 0.29]), decimals_of_shares([1.0, 0.96, 0.04])
+    (0, 1)
     """
-    decimals = 1 if share is not None and abs(share) < 0.1 else 0
-    return wording.percent(share, decimals, sign=True)
+    return int(any(share is not None and 0 < abs(share) < 0.0995 for share in shares))
+
+
+def segment_share(source: Source, share: float | None) -> str:
+    """Return the share of a segment with as many decimals as those of all segments."""
+    return share_text(share, decimals_of_shares(segment["share"] for segment in source.segments))
+
+
+def relative_text(share: float | None, decimals: int | None = None) -> str:
+    r"""Return a relative difference: whole percent, one decimal below ten, unless the decimals are given.
+
+    What would be written as 0 gets the decimals that show its side; from ten times on it is a ratio.
+
+    Examples
+    --------
+    >>> relative_text(0.345), relative_text(-0.079), relative_text(-0.0004), relative_text(None)
+    ('+34\xa0%', '−7.9\xa0%', '−0.04\xa0%', '—')
+    >>> relative_text(107.37)
+    '108\xa0times'
+    """
+    if share is not None and share >= MANY_TIMES:
+        return f"{wording.number(1 + share, 0)}\N{NO-BREAK SPACE}times"
+    places = decimals_of_shares([share]) if decimals is None else decimals
+    while share and places < 6 and round(share * 100, places) == 0:
+        places += 1
+    return wording.percent(share, places, sign=True)
 
 
 def p_of(row: Row) -> float | None:
@@ -80,8 +76,9 @@ def p_of(row: Row) -> float | None:
 
 
 def is_adjusted(row: Row) -> bool:
-    """Return whether a difference carries an adjusted p-value that is more than its own."""
-    return row["p_adjusted"] is not None and row["p_adjusted"] != row["p_value"]
+    """Return whether the adjusted p-value of a difference allows for other comparisons, even where it is its own."""
+    correction = row.get("correction") or ("none" if row["p_adjusted"] == row["p_value"] else "")
+    return row["p_adjusted"] is not None and correction != "none"
 
 
 def interval_words(source: Source, row: Row) -> str:
@@ -93,6 +90,17 @@ def interval_words(source: Source, row: Row) -> str:
     if joint is not None and ends(joint) != ends(own):
         return f"{text} (simultaneous {source.range(row['measure'], joint)})"
     return text
+
+
+def deciding_interval(source: Source, row: Row) -> str:
+    """Return the interval that goes with what a difference shows.
+
+    Its own, but the simultaneous one where the own one leaves out 0 and the adjusted p does not show a side.
+    """
+    own, joint = ends(row["interval"]), ends(row["adjusted_interval"])
+    if own and joint and source.tone(row) == NOT_SHOWN and own[0] * own[1] > 0 and joint[0] * joint[1] <= 0:
+        return f"simult. {source.range(row['measure'], row['adjusted_interval'])}"
+    return source.range(row["measure"], row["interval"])
 
 
 def counts_words(source: Source, row: Row) -> str:
@@ -115,13 +123,14 @@ def forest_row(source: Source, row: Row, name: str, share: float | None = None, 
         name=name,
         label=label(name),
         n=f"{row['n']:,}",
-        share=share_text(share),
+        share=segment_share(source, share),
         difference=difference,
-        interval=source.range(measure, row["interval"]),
+        interval=deciding_interval(source, row),
+        level=level(row["interval"]),
         own_p=wording.p_value(row["p_value"]),
         p="too few" if tone == TOO_FEW else wording.p_value(p),
         spoken=spoken,
-        adjusted=row["p_adjusted"] is not None,
+        adjusted=is_adjusted(row),
         tone=tone,
         value=effect_of(row),
         inner=ends(row["interval"]),
@@ -130,24 +139,44 @@ def forest_row(source: Source, row: Row, name: str, share: float | None = None, 
     )
 
 
-def difference_columns(heads: Sequence[str], rows: Sequence[Row], share: str = "") -> tuple[Column, ...]:
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Which columns a table of differences needs: one that says nothing in any row is left out."""
+
+    joint: bool
+    adjusted: bool
+    weighted: bool
+    relative: bool
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> _Layout:
+        joint = ((ends(row["adjusted_interval"]), ends(row["interval"])) for row in rows)
+        return cls(
+            joint=any(both is not None and both != own for both, own in joint),
+            adjusted=any(is_adjusted(row) for row in rows),
+            weighted=any(row["weighting"] is not None for row in rows),
+            relative=any(row["relative_difference"] is not None for row in rows),
+        )
+
+
+def difference_columns(
+    heads: Sequence[str], rows: Sequence[Row], share: str = "", share_note: str = ""
+) -> tuple[Column, ...]:
     """Return the columns of a table of differences after the given heading columns."""
-    joint = any(row["adjusted_interval"] is not None for row in rows)
-    adjusted = any(row["p_adjusted"] is not None for row in rows)
-    weighted = any(row["weighting"] is not None for row in rows)
+    layout = _Layout.of(rows)
     named = level(next((row["interval"] for row in rows if row["interval"]), None))
     return (
         *(Column(head, number=False) for head in heads),
         Column("n"),
-        *([Column("effective n")] if weighted else []),
-        *([Column(share)] if share else []),
+        *([Column("effective n")] if layout.weighted else []),
+        *([Column(share, note=share_note)] if share else []),
         Column("baseline mean"),
         Column("system mean"),
         Column(str(rows[0]["estimand"]) if rows and rows[0]["test"] in RANK_TESTS else "difference"),
-        Column("relative"),
-        Column(named, note="below: simultaneous" if joint else ""),
+        *([Column("relative")] if layout.relative else []),
+        Column(named, note="below: simultaneous" if layout.joint else ""),
         Column("p"),
-        *([Column("adj. p")] if adjusted else []),
+        *([Column("adj. p")] if layout.adjusted else []),
         Column("shown?", number=False),
     )
 
@@ -156,30 +185,60 @@ def difference_cells(
     source: Source, row: Row, heads: Sequence[str], rows: Sequence[Row], share: str | None = None
 ) -> tuple[Cell, ...]:
     """Return a difference as cells that fit `difference_columns`."""
-    measure, tone = row["measure"], source.tone(row)
-    adjusted = any(r["p_adjusted"] is not None for r in rows)
-    weighted = any(r["weighting"] is not None for r in rows)
-    joint = row["adjusted_interval"]
+    measure, tone, layout = row["measure"], source.tone(row), _Layout.of(rows)
+    relatives = [r["relative_difference"] for r in rows]
+    relative = relative_text(row["relative_difference"], decimals_of_shares(relatives))
+    joint = source.range(measure, row["adjusted_interval"]) if layout.joint and row["adjusted_interval"] else ""
+    means = "adjusted" if row.get("adjusted_for") else ""
     return (
         *(Cell(shown(head, 80)) for head in heads),
         Cell(f"{row['n']:,}"),
-        *([Cell(wording.number(row.get("n_effective"), 1))] if weighted else []),
+        *([Cell(wording.number(row.get("n_effective"), 1))] if layout.weighted else []),
         *([Cell(share)] if share is not None else []),
-        Cell(source.mean(measure, row["mean_baseline"])),
-        Cell(source.mean(measure, row["mean_system"])),
+        Cell(source.mean(measure, row["mean_baseline"]), note=means),
+        Cell(source.mean(measure, row["mean_system"]), note=means),
         Cell(source.signed(measure, effect_of(row)), tone=tone, stars=source.stars(row)),
-        Cell(relative_text(row["relative_difference"])),
-        Cell(source.range(measure, row["interval"]), note="" if joint is None else source.range(measure, joint)),
+        *([Cell(relative)] if layout.relative else []),
+        Cell(source.range(measure, row["interval"]), note=joint),
         Cell(wording.p_value(row["p_value"])),
-        *([Cell(wording.p_value(row["p_adjusted"]))] if adjusted else []),
+        *([Cell(wording.p_value(row["p_adjusted"]))] if layout.adjusted else []),
         Cell(WORDS[tone], tone=tone, mark=MARKS[tone]),
     )
 
 
+Rows = tuple[tuple[Cell, ...], ...]
+
+
+def without_constants(
+    columns: Sequence[Column], rows: Rows, labels: Collection[str]
+) -> tuple[tuple[Column, ...], Rows, dict[str, str]]:
+    """Leave out columns that say the same in every row of several; return what they said, for the caption.
+
+    Parameters
+    ----------
+    columns, rows : sequence
+        Of a table.
+    labels : collection of str
+        The columns that may be left out.
+
+    Examples
+    --------
+    >>> rows = ((Cell("AP"), Cell("50")), (Cell("RR"), Cell("50")))
+    >>> without_constants((Column("measure"), Column("n")), rows, {"n"})[2]
+    {'n': '50'}
+    """
+    said = {
+        i: rows[0][i].text
+        for i, column in enumerate(columns)
+        if len(rows) > 1 and column.label in labels and len({row[i] for row in rows}) == 1
+    }
+    kept = tuple(column for i, column in enumerate(columns) if i not in said)
+    body = tuple(tuple(cell for i, cell in enumerate(row) if i not in said) for row in rows)
+    return kept, body, {columns[i].label: text for i, text in said.items()}
+
+
 def tests_line(source: Source, rows: Sequence[Row]) -> str:
     """Return in words how p-values and intervals of the rows were made."""
-    tests = dict.fromkeys(str(TEST_NAMES.get(row["test"], row["test"])) for row in rows)
-    parts = [f"Test: {', '.join(tests)}"]
     by_role: dict[str, list[str]] = {}
     for row in rows:
         family = source.family(row)
@@ -187,6 +246,18 @@ def tests_line(source: Source, rows: Sequence[Row]) -> str:
         named = CORRECTION_NAMES.get(source.correction(row), source.correction(row))
         size = int(family.get("size", len(family["members"]))) if family else 1
         text = f"{named}, family of {wording.count(size, 'comparison')}" if size > 1 else "one comparison, not adjusted"
-        by_role.setdefault(role, []).append(text)
-    parts += [f"{role.capitalize()}: {'; '.join(dict.fromkeys(texts))}" for role, texts in by_role.items()]
-    return ". ".join(parts) + "."
+        by_role.setdefault(GUARDS if row["family"] == GUARDS else role, []).append(text)
+    parts = [f"{role.capitalize()}: {'; '.join(dict.fromkeys(texts))}" for role, texts in by_role.items()]
+    return ". ".join([_tests(source, rows), *parts]) + "."
+
+
+def _tests(source: Source, rows: Sequence[Row]) -> str:
+    """Name the tests; of several that differ by measure, each with its measures."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        found.setdefault(str(TEST_NAMES.get(row["test"], row["test"])), {})[source.measure_label(row["measure"])] = None
+    if len(found) < 2:
+        return f"Test: {''.join(found)}"
+    if sum(map(len, found.values())) > len(set().union(*found.values())):
+        return f"Tests: {'; '.join(found)}"
+    return "Tests: " + "; ".join(f"{name} ({', '.join(measures)})" for name, measures in found.items())

@@ -6,22 +6,23 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankstats.report.blocks import WORDS, Notice, Table
+from rankstats.report.blocks import Notice, Table
 from rankstats.report.choice import leading_pairs, listed
 from rankstats.report.interleaving_sections import in_words_of_interleaving
 from rankstats.report.means import order_of_systems, scoreboard
 from rankstats.report.notices import notices
 from rankstats.report.rows import difference_cells, difference_columns
+from rankstats.report.rules import decision
 from rankstats.report.source import Source
+from rankstats.report.summaries import summaries
 from rankstats.report.texts import whole
 from rankstats.report.texts import width as wide
+from rankstats.report.tones import WORDS
 from rankstats.report.verdict import (
     SINGLED_OUT,
-    decision,
     heterogeneity_words,
     segment_rows,
     statements,
-    summaries,
 )
 
 _ASCII = str.maketrans(

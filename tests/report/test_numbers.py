@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from rankstats.report.comparisons import LOSSES_NAMED
 from rankstats.report.html import render_html
 from rankstats.report.latex import render_latex
 from rankstats.report.markdown import render_markdown
 from rankstats.report.notebook import notebook_html
+from rankstats.report.source import Source
 from rankstats.report.terminal import render_terminal
 from tests.report.kinds import KINDS, report
 from tests.report.sample import MEASURES, sample_report
@@ -118,6 +120,10 @@ def known_numbers(report: dict[str, Any]) -> set[str]:
         numbers.append(len(wanted))
     for distribution in report["distributions"]:
         numbers.append(sum(distribution["counts"]))
+    numbers += by_segment_on_other_measures(report)
+    # rows of a long table are counted beside its caption
+    claims = [row for row in report["differences"] if row["segment"] is None and row["measure"] == measure]
+    numbers.append(sum(len(row["also"]) + len(row["also_adjusted"]) for row in claims))
     compared = {(row["baseline"], row["system"]) for row in report["differences"]} if values else set()
     for first, second in compared:
         gaps = [b - a for a, b in zip(values[first][measure], values[second][measure], strict=True) if a is not None]
@@ -131,6 +137,22 @@ def known_numbers(report: dict[str, Any]) -> set[str]:
     told = [report.get(key) for key in keys]
     texts = json.dumps(told, ensure_ascii=False)
     return known | set(re.findall(r"\d+", texts)) | {found.lstrip("+−") for found in NUMBER.findall(texts)}
+
+
+def by_segment_on_other_measures(report: dict[str, Any]) -> list[int]:
+    """Count the differences by segment beside the primary measure, and the better ones, of each pair."""
+    source, found = Source(report), []
+    for pair in source.pairs:
+        rows = [
+            row
+            for measure in source.outcome_measures
+            for segment in source.segments
+            if measure != source.primary[0]
+            and (row := source.planned(measure, pair, (segment["attribute"], segment["value"])))
+        ]
+        tones = [source.tone(row) for row in rows]
+        found += [len(rows), tones.count("better"), tones.count("worse") - LOSSES_NAMED]
+    return found
 
 
 def walk(value: Any, numbers: list[float]) -> None:

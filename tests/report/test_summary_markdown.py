@@ -196,7 +196,7 @@ def test_hostile_rules_stay_text_in_summary_and_junit(place: int) -> None:
     found = check(page_markdown(page), page)
     rules = found.tables[0][1][1:]
     # those that decide come first
-    assert sorted(row[0] for row in rules) == sorted(_visible(rule.id) for rule in decision.rules)
+    assert sorted(row[0] for row in rules) == sorted(_visible(rule.title or rule.id) for rule in decision.rules)
     suite = next(iter(JUnitXml.fromstring(render_junit(decision.to_dict()).encode("utf-8"))))
     assert [case.name for case in suite] == [rule.id for rule in decision.rules]
     assert [_result(case) for case in suite] == [rule.outcome for rule in decision.rules]
