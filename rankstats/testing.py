@@ -48,7 +48,7 @@ def assert_go(
     Traceback (most recent call last):
     ...
     AssertionError: NO-GO: 1 of 3 rules does not hold
-      fails "no harm": AP falls by 0.300 (95 % interval −0.300 to −0.300; 0.1 less allowed)
+      fails "no harm": AP falls by 0.300 (95 % interval −0.300 to −0.300; a fall of up to 0.1 is allowed)
     """
     if isinstance(policy, Mapping):
         policy = policy_from_document(policy)

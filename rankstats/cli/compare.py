@@ -30,7 +30,7 @@ from rankstats.cli.report_options import (
     write_beside,
 )
 from rankstats.conventions import SCORES_FORMATS
-from rankstats.plan import COMPARE, CORRECTIONS, FAMILIES, INTERVALS, TESTS
+from rankstats.plan import BETTER, COMPARE, CORRECTIONS, FAMILIES, INTERVALS, TESTS
 
 if TYPE_CHECKING:
     from rankstats.comparison import Comparison
@@ -46,8 +46,8 @@ examples:
 The first line printed is the verdict, the last the path of the report."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
+def add_arguments(parser: argparse.ArgumentParser, *, lower: bool = True) -> None:
+    """Add the arguments of the command; without ``--lower`` for a command that adds it for experiments too."""
     add_input_arguments(parser)
     inputs = parser.add_argument_group("more input")
     inputs.add_argument("--scores", metavar="FILE", action="append", default=[], help="ready-made per-query values")
@@ -69,6 +69,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="measures that the verdict is about (default: the first)",
     )
+    for direction in BETTER if lower else BETTER[:1]:
+        asked.add_argument(
+            f"--{direction}",
+            metavar="LIST",
+            action="append",
+            default=[],
+            help=f"columns of --scores of which {direction} is better (default: higher, but for known measures)",
+        )
     asked.add_argument("--baseline", metavar="NAME", action="append", default=[], help="default: the first system")
     asked.add_argument(
         "--compare",
@@ -164,6 +172,7 @@ def make_plan(options: argparse.Namespace) -> Plan:
         "measures": split_list(options.measures),
         "primary": split_list(options.primary),
         "baselines": _baselines(options, runs),
+        "better": _directions(options, plan),
         "compare": options.compare,
         "segments": split_specifications(options.segment),
         "test": options.test,
@@ -199,7 +208,21 @@ def make_plan(options: argparse.Namespace) -> Plan:
     )
     useless = [flag for flag, value in _FOR_RUNS.items() if plan.scores and getattr(options, value) is not None]
     require(not useless, f"{' and '.join(useless)} tell how runs are evaluated; ready-made --scores are not")
+    stated = [f"--{direction}" for direction in BETTER if plan.runs and getattr(options, direction)]
+    require(not stated, f"{' and '.join(stated)} state the direction of ready-made --scores; those of runs are known")
     return plan
+
+
+def _directions(options: argparse.Namespace, plan: Plan) -> dict[str, str]:
+    """Return the directions stated by options, beside those of the plan that they do not replace."""
+    stated: dict[str, str] = {}
+    for direction in BETTER:
+        names = split_list(getattr(options, direction))
+        require(bool(names) or not getattr(options, direction), f"--{direction} names nothing")
+        both = next((name for name in names if name in stated), None)
+        require(both is None, f"--higher and --lower both name {both}; leave one out")
+        stated |= dict.fromkeys(names, direction)
+    return {**plan.better, **stated} if stated else {}
 
 
 def _margins(texts: Sequence[str]) -> dict[str, float]:

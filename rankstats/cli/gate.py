@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="archived report that holds the baseline: its values are matched by query id",
     )
     group.add_argument("--print-policy", action="store_true", help="print a policy with comments, and end")
-    comparing.add_arguments(parser)
+    comparing.add_arguments(parser, lower=False)
     gate_rows.add_arguments(parser)
 
 
@@ -99,6 +100,8 @@ def _from_report(options: argparse.Namespace, policy: Policy) -> tuple[Decision,
             report = report_with_archived(report, archived, policy.baseline, source)
         decision = decide(report, policy)
         report = {**report, "decision": decision.to_dict()}
+        if report["kind"] == "comparison":
+            report["reproduction"] = _with_policy(report["reproduction"], options.policy)
         files = {**rendered_files(report), "report.json": json_text(report)}
         if report["kind"] == "experiment":
             del files["per_query.csv"]
@@ -140,7 +143,8 @@ def _from_inputs(options: argparse.Namespace, policy: Policy, argv: list[str], p
     _check_names(policy, evidence.scores.systems)
     comparison = compare_evidence(evidence, plan, argv=argv, progress=progress)
     decision = decide(comparison, policy)
-    comparison = replace(comparison, decision=decision.to_dict())
+    made = _with_policy(comparison.reproduction, options.policy)
+    comparison = replace(comparison, decision=decision.to_dict(), reproduction=made)
     files = {**report_files(comparison, **known), "junit.xml": _junit(decision)}
     folder = options.out or default_folder(policy.baseline, [policy.candidate])
     inputs = [*comparing.files_of(plan), options.policy, *([options.against] if options.against else [])]
@@ -151,9 +155,18 @@ def _from_inputs(options: argparse.Namespace, policy: Policy, argv: list[str], p
     return decision, page
 
 
+def _with_policy(reproduction: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Name the file of the policy among the inputs; not of experiments, whose looks are told apart by their inputs."""
+    content = Path(path).read_bytes()
+    read = {"name": path, "sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    others = [row for row in reproduction.get("inputs") or [] if row["name"] != path]
+    return {**reproduction, "inputs": [*others, read]}
+
+
 def _plan_for(plan: Plan, options: argparse.Namespace, policy: Policy) -> Plan:
     """Return the plan with the measures, segments, baseline and level of the policy where nothing else is stated."""
     from rankstats.comparison.collecting import canonical_name  # noqa: PLC0415  heavy
+    from rankstats.comparison.directions import is_known  # noqa: PLC0415  with the rest
 
     if plan.runs:
         _check_names(policy, [name for name, _ in plan.runs], archived=bool(options.against))
@@ -169,6 +182,10 @@ def _plan_for(plan: Plan, options: argparse.Namespace, policy: Policy) -> Plan:
         changes["primary"] = tuple(dict.fromkeys(canonical_name(rule.measure) for rule in leading))
     if options.alpha is None and "alpha" not in plan.stated:
         changes["alpha"] = policy.alpha
+    if plan.scores:
+        # the page has the directions of the policy; of known measures those are checked rule by rule
+        told = {rule.measure: rule.better for rule in policy.rules if rule.better and not is_known(rule.measure)}
+        changes["better"] = {**told, **plan.better}
     return replace(plan, segments=plan.segments + _segments(plan, policy), **changes)
 
 

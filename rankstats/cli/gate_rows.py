@@ -23,6 +23,7 @@ _FOR_RUNS = (
     "queries",
     "against",
     "measures",
+    "higher",
     "baseline",
     "weights",
     "cluster",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankstats.comparison import Evidence, compare_evidence
+from rankstats.comparison.directions import READY_MADE
 from rankstats.comparison.result import System
 from rankstats.conventions import Policies
 from rankstats.decision.reported import Reported
@@ -221,13 +222,19 @@ def check_alike(new: Content, old: Content, measures: Iterable[str], place: str 
                 f"{place}measure {name} is not in the archived report (it holds {', '.join(old['measures'])}); name "
                 "the measures of both with --measures"
             )
-        changed = _differences(old["measures"][name], new["measures"][name])
+        changed = _differences(*(_of_values(made["measures"][name]) for made in (old, new)))
         if changed:
             raise PlanError(f"{place}measure {name} is defined otherwise: {changed}")
     ours, theirs = ({k: v for k, v in (made["conventions"] or {}).items() if k != "preset"} for made in (new, old))
     changed = _differences(theirs, ours)
     if changed:
         raise PlanError(f"{place}other conventions: {changed}; compare with the same ones")
+
+
+def _of_values(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Leave out what says nothing of how values were made: which direction of ready-made ones is better."""
+    ready_made = str(definition.get("formula", "")).startswith(READY_MADE)
+    return {"formula": READY_MADE} if ready_made else definition
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

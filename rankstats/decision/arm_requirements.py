@@ -9,6 +9,7 @@ from rankstats.decision.reported_experiment import BLOCKING, ReportedExperiment
 from rankstats.decision.requirements import requirement
 from rankstats.decision.rules import Rule, RuleOutcome
 from rankstats.errors import PlanError, did_you_mean
+from rankstats.experiment.result import Check
 from rankstats.wording import count
 
 _USUAL = Requirements()
@@ -45,13 +46,13 @@ def check_arms(policy: Policy, reported: ReportedExperiment, rules: Sequence[Rul
     found = [] if asked.units is None else [_units(asked.units, policy, reported)]
     measures = {rule.measure for rule in rules}
     found += [
-        requirement(_name(check.code, check.measure), check.outcome != "blocks", "ok", check.outcome, check.found)
+        _checked(check, holds=check.outcome != "blocks")
         for check in reported.checks
         if check.code in BLOCKING and check.code not in codes and (check.measure is None or check.measure in measures)
     ]
     compared = {rule.measure for rule in rules if rule.kind != "floor"}
     found += [
-        requirement(_name(_SKEWED, check.measure), check.outcome == "ok", "ok", check.outcome, check.found)
+        _checked(check, holds=check.outcome == "ok")
         for check in reported.checks
         if asked.warnings == _USUAL.warnings and check.code == _SKEWED and check.measure in compared
     ]
@@ -67,8 +68,9 @@ def refuse_units(asked: Requirements) -> None:
             raise PlanError(f"[evidence] warnings: {code!r} is of experiments, and this is a comparison of runs")
 
 
-def _name(code: str, measure: str | None) -> str:
-    return code if measure is None else f"{code}: {measure}"
+def _checked(check: Check, *, holds: bool) -> RuleOutcome:
+    name = check.code if check.measure is None else f"{check.code}: {check.measure}"
+    return requirement(name, holds, "ok", check.outcome, check.found, title=check.question)
 
 
 def _units(least: int, policy: Policy, reported: ReportedExperiment) -> RuleOutcome:
@@ -83,6 +85,7 @@ def _units(least: int, policy: Policy, reported: ReportedExperiment) -> RuleOutc
         least,
         sizes[arm],
         f"{told}; {least:,} in each arm asked for{more}",
+        title="enough units",
         n=sizes[arm],
     )
 
@@ -90,5 +93,6 @@ def _units(least: int, policy: Policy, reported: ReportedExperiment) -> RuleOutc
 def _warning(code: str, reported: ReportedExperiment) -> RuleOutcome:
     found = [str(row["message"]) for row in reported.report["warnings"] if row["code"] == code]
     more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    told = found[0] + more if found else f"no warning {code}"
-    return requirement(code, not found, code, found[0] if found else None, told)
+    question = next((check.question for check in reported.checks if check.code == code), code.replace("_", " "))
+    told = found[0] + more if found else f"“{question}”: nothing was found"
+    return requirement(code, not found, code, found[0] if found else None, told, title=question)

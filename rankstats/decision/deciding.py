@@ -168,7 +168,8 @@ def decide(report: Mapping[str, Any] | Comparison | Readout, policy: Policy) -> 
 
 def _judge(rule: Rule, measured: Measured, reported: AnyReport, policy: Policy, family: int) -> RuleOutcome:
     outcome, reason, withheld = _outcome(rule, measured, reported, policy)
-    sentence = rule_sentence(rule, measured, reported, outcome=outcome, reason=reason)
+    pair = (policy.baseline, policy.candidate)
+    sentence = rule_sentence(rule, measured, reported, pair, outcome=outcome, reason=reason)
     needed = None
     of_units = isinstance(reported, ReportedExperiment)
     if withheld is not None:

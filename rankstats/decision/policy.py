@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 
 from rankstats.comparison.checks import CHECKS
 from rankstats.errors import InputError, PlanError, did_you_mean
-from rankstats.plan import SMALLEST_ALPHA
+from rankstats.plan import BETTER, SMALLEST_ALPHA
 
 SCHEMA_VERSION = "1"
 OPEN_EXITS = (1, 3)
 """Exit statuses that an open decision may have; 0 would let pass what is not known."""
-BETTER = ("higher", "lower")
 COMPARISON_WARNINGS = tuple(code for check in CHECKS for code in check.codes)
 EXPERIMENT_WARNINGS = (
     *("sample_ratio", "two_arms", "unit_of_analysis", "missing_values", "dominant_unit", "covariate_balance"),

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from rankstats.comparison.collecting import canonical_name
 from rankstats.comparison.segments import NONE
+from rankstats.comparison.significance import on_units
 from rankstats.errors import PlanError, RankstatsError, did_you_mean
 from rankstats.measures import parse_measure
-from rankstats.stats import Differences, paired_differences
+from rankstats.stats import Differences, paired_differences, paired_t
 
 Floats = NDArray[np.float64]
 Row = Mapping[str, Any]
@@ -153,6 +154,11 @@ class Reported:
         after = np.where(kept, self.values(system, measure), np.nan)
         before = np.zeros(len(kept)) if baseline is None else self.values(baseline, measure)
         return paired_differences(np.where(kept, before, np.nan), after, self.weights)
+
+    def standard_error(self, measure: str, pair: tuple[str, str]) -> float | None:
+        """Return the standard error of the difference over all queries, between clusters where there are some."""
+        found = on_units(paired_t, self.differences(measure, *pair), self.clusters)
+        return float(found.standard_error[0])
 
     # ── clusters and segments ───────────────────────────────────────────────────────────────────────────────────────
 

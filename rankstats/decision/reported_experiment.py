@@ -115,6 +115,12 @@ class ReportedExperiment:
             )
         return self._rows[key]
 
+    def standard_error(self, measure: str, pair: tuple[str, str]) -> float | None:
+        """Return the standard error of the difference of two arms over all units, or None."""
+        row = self._rows.get((measure, frozenset(pair), None))
+        error: float | None = None if row is None else row.get("standard_error")
+        return error
+
     @cached_property
     def _rows(self) -> dict[tuple[str, frozenset[str], Segment], Row]:
         return {

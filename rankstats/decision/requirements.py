@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rankstats.comparison.checks import CHECKS
 from rankstats.decision.policy import Judged, Policy
 from rankstats.decision.reported import Reported, Row
 from rankstats.decision.rules import HOLDS, OPEN, Rule, RuleOutcome
@@ -42,8 +43,10 @@ def check_requirements(policy: Policy, reported: Reported, rules: Sequence[Rule]
     return tuple(found)
 
 
-def requirement(name: str, holds: bool, asked: Any, observed: Any, sentence: str, **more: Any) -> RuleOutcome:
-    """Return what became of a requirement; its sentence ends without a full stop."""
+def requirement(
+    name: str, holds: bool, asked: Any, observed: Any, sentence: str, *, title: str, **more: Any
+) -> RuleOutcome:
+    """Return what became of a requirement: `name` for machines, `title` for readers, a sentence without full stop."""
     return RuleOutcome(
         id=f"{EVIDENCE}.{name}",
         kind=EVIDENCE,
@@ -59,6 +62,7 @@ def requirement(name: str, holds: bool, asked: Any, observed: Any, sentence: str
         reason=None if holds else EVIDENCE,
         queries_needed=more.get("queries_needed"),
         sentence=sentence.rstrip("."),
+        title=title,
     )
 
 
@@ -73,6 +77,7 @@ def _queries(least: int, reported: Reported, measures: Sequence[str]) -> RuleOut
         least,
         n,
         f"{count(n, 'query', 'queries')} with a value of {reported.label(measure)}, {least:,} asked for{more}",
+        title="enough queries",
         n=n,
         queries_needed=None if n >= least else least,
     )
@@ -90,7 +95,8 @@ def _missing(policy: Policy, reported: Reported, measures: Sequence[str]) -> Rul
     told = " and ".join(said) if said else "neither system lacks a query"
     allowed = f"; {most:,} allowed" if most or worst else ""
     advice = "" if worst <= most else f" (missing_queries = {worst} would accept that)"
-    return requirement("missing_queries", worst <= most, most, worst, f"{told}{allowed}{advice}")
+    title = "every query answered" if not most else "few queries missing"
+    return requirement("missing_queries", worst <= most, most, worst, f"{told}{allowed}{advice}", title=title)
 
 
 def _unanswered(reported: Reported, system: str) -> Iterator[str]:
@@ -111,15 +117,21 @@ def _judged(asked: Judged, policy: Policy, reported: Reported) -> RuleOutcome:
     apart = max(known.values()) - min(known.values()) if len(known) > 1 else 0.0
     close = asked.gap is None or apart <= asked.gap + 1e-12
     listed = ", ".join(f"{system} {percent(share, 1)}" for system, share in shares.items())
-    wanted = [] if asked.at_least is None else [f"at least {percent(asked.at_least, 1)}"]
-    wanted += [] if asked.gap is None else [f"at most {percent(asked.gap, 1)} apart"]
+    wanted = [] if asked.at_least is None else [f"at least {_short(asked.at_least)}\N{NO-BREAK SPACE}% each"]
+    wanted += [] if asked.gap is None else [f"at most {_short(asked.gap)} percentage points apart"]
     return requirement(
         "judged",
         len(known) == len(shares) and enough and close,
         {"k": asked.k, "at_least": asked.at_least, "gap": asked.gap},
         shares,
-        f"judged among the first {asked.k}: {listed}; {' and '.join(wanted)} asked for",
+        f"judged of the documents in the top {asked.k}: {listed}; asked for: {', '.join(wanted)}",
+        title="enough judged",
     )
+
+
+def _short(share: float) -> str:
+    """Return a share in percent with as many decimals as it is given with."""
+    return f"{100 * share:.10g}"
 
 
 def _judged_share(reported: Reported, system: str, k: int) -> float | None:
@@ -147,8 +159,11 @@ def _warning(code: str, policy: Policy, reported: Reported) -> RuleOutcome:
             "is it the same run?"
         )
     more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
-    told = f"no warning {code}" if message is None else message + more
-    return requirement(code, message is None, code, message, told)
+    question = next((check.question for check in CHECKS if code in check.codes), code)
+    title = "two different systems" if code == IDENTICAL else question
+    quiet = "the two systems differ" if code == IDENTICAL else f"“{question}”: nothing was found"
+    told = quiet if message is None else message + more
+    return requirement(code, message is None, code, message, told, title=title)
 
 
 def _identical(policy: Policy, reported: Reported) -> bool:

@@ -13,12 +13,16 @@ from rankstats.decision.rules import FAILS, OPEN, POWER, AnyReport, Measured, Ru
 from rankstats.wording import count, decimals_for, interval, number, percent, signed
 
 _MOST_DECIMALS = 9
+_HARDLY = 100
+"""Times the queries at hand from which a number of queries is no advice."""
 _SHOWN = 3
 """Deciding rules that the first line tells in full."""
 
 
-def rule_sentence(rule: Rule, measured: Measured, reported: AnyReport, *, outcome: str, reason: str | None) -> str:
-    """Return what was found of a rule: effect, intervals, what was asked.
+def rule_sentence(
+    rule: Rule, measured: Measured, reported: AnyReport, pair: tuple[str, str], *, outcome: str, reason: str | None
+) -> str:
+    """Return what was found of a rule about a pair of baseline and candidate: effect, intervals, what was asked.
 
     The interval that is corrected for all rules is told where it differs and decides: when a rule fails, and when one
     that looks failed is open.
@@ -31,7 +35,7 @@ def rule_sentence(rule: Rule, measured: Measured, reported: AnyReport, *, outcom
     if measured.estimate is None:
         of_units = isinstance(reported, ReportedExperiment)
         return f"{place}: {'an arm has no value' if of_units else 'no query is defined for all systems'}"
-    decimals = _decimals(rule, measured)
+    decimals = _decimals(rule, measured, reported, pair)
     found = f"{place} {_effect(rule, measured, decimals, reported.noun)}"
     told = [_ends(rule, measured.interval, decimals)] if measured.interval is not None else []
     if measured.interval is not None and measured.family_interval is not None:
@@ -48,9 +52,15 @@ def _exactly(rule: Rule, measured: Measured) -> str:
     return "; the interval ends exactly at what is asked"
 
 
-def _decimals(rule: Rule, measured: Measured) -> int:
-    """Return as many decimals as the error supports, and more where an end would look as if it were at the bound."""
+def _decimals(rule: Rule, measured: Measured, reported: AnyReport, pair: tuple[str, str]) -> int:
+    """Return the decimals of the pair's page, and more where an end would look as if it were at the bound.
+
+    The page has one number of decimals a measure, which the error over all queries supports; relative differences are
+    on a scale of their own.
+    """
     error = measured.deviation / measured.units**0.5 if measured.units else None
+    if rule.criterion != "margin_relative":
+        error = reported.standard_error(rule.measure, pair) or error
     decimals = decimals_for(error)
     intervals = [shown for shown in (measured.interval, measured.family_interval) if shown is not None]
     ends = [
@@ -110,10 +120,12 @@ def _asked(rule: Rule, decimals: int) -> str:
     size = f"{rule.asked:g}"
     if rule.criterion == "margin_relative":
         decimals = 0 if round(100 * rule.asked, 6).is_integer() else 1
-        return f"{percent(rule.asked, decimals)} {'less' if rule.higher_is_better else 'more'} allowed"
+        size = percent(rule.asked, decimals)
+    allowed = f"a {'fall' if rule.higher_is_better else 'rise'} of up to {size} is allowed"
     words = {
         "more_than": f"{'a gain' if rule.higher_is_better else 'a fall'} of more than {size} asked for",
-        "margin": f"{size} {'less' if rule.higher_is_better else 'more'} allowed",
+        "margin": allowed,
+        "margin_relative": allowed,
         "at_least": f"at least {size} asked for",
         "at_most": f"at most {size} asked for",
     }
@@ -146,6 +158,8 @@ def needed_words(rule: Rule, measured: Measured, needed: int | None, noun: tuple
     where = "" if rule.segment is None else f"{rule.segment[1]} "
     shown = more if more < 100 else round(more, 2 - len(str(more)))
     what = noun[0] if shown == 1 else noun[1]
+    if needed > _HARDLY * max(measured.n, SMALLEST_VERDICT_N):
+        return f"the estimate lies so near to what is asked that more {where}{noun[1]} would hardly settle it"
     if measured.independent < SMALLEST_VERDICT_N:
         return f"at least {shown:,} more {where}{what} are needed"
     return f"about {shown:,} more {where}{what} would settle it, {POWER * 5:g} times in 5, if nothing else changes"

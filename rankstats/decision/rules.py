@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankstats import stats
+from rankstats.comparison.directions import READY_MADE
 from rankstats.comparison.result import Interval
 from rankstats.comparison.segments import NONE
 from rankstats.conventions import SMALLEST_VERDICT_N
@@ -21,7 +22,6 @@ POWER = 0.8
 """Probability with which the queries that are said to be needed settle a rule."""
 MOST_QUERIES = 10_000_000
 """Numbers of queries beyond this are not named."""
-_READY_MADE = "ready-made"
 
 AnyReport = Reported | ReportedExperiment
 
@@ -167,7 +167,7 @@ def _direction(asked: Claim | Guard | Floor, reported: AnyReport, measure: str) 
     if asked.better is None or (asked.better == "higher") == higher:
         return higher
     # of ready-made columns a report knows no direction but what it is told
-    if not str(row["definition"].get("formula", "")).startswith(_READY_MADE):
+    if not str(row["definition"].get("formula", "")).startswith(READY_MADE):
         raise PlanError(f"better = {asked.better!r} contradicts {measure}, of which the other direction is better")
     return not higher
 
@@ -242,6 +242,8 @@ class RuleOutcome:
         All of that in words.
     units_needed : int or None
         The same of an experiment: units of both arms together, of the candidate alone for a floor.
+    title : str or None
+        What a requirement of the evidence asks for, for readers; None for rules, which the policy names.
     """
 
     id: str
@@ -259,3 +261,4 @@ class RuleOutcome:
     queries_needed: int | None
     sentence: str
     units_needed: int | None = None
+    title: str | None = None

@@ -165,15 +165,17 @@ def _dominant(metric: MetricEvidence, unit: Dominant, evidence: Evidence) -> Che
     with_it, without = (_p_values(metric, unit, leave_out=out) for out in (False, True))
     others = [evidence.arms[k] for k in _against(unit, len(evidence.arms))]
     parts = [
-        f"{f'{other}: ' if len(others) > 1 else ''}{p_statement(p)} with it, {p_statement(q)} without"
+        f"{f'{other} ' if len(others) > 1 else ''}{p_statement(p)} with it, {p_statement(q)} without"
         for other, p, q in zip(others, with_it, without, strict=True)
     ]
+    value = number(unit.value, 0 if unit.value.is_integer() else 3)
+    which = f"{unit.unit}, {metric.metric.expression.columns[0]} = {value}"
     found = (
-        f"One unit makes up {percent(unit.share)} of the spread of {name} in {arm}: {unit.unit} with "
-        f"{number(unit.value, 0 if unit.value.is_integer() else 3)} ({'; '.join(parts)}, by Welch's t). Is it real? "
-        "Consider winsorising."
+        f"One unit ({which}) makes up {percent(unit.share)} of the spread of the metric “{name}” in {arm}. "
+        f"Difference in {name}: {'; '.join(parts)} (Welch's t). Is the unit real? Consider winsorising."
     )
-    return Check("dominant_unit", f"Does one unit carry {name}?", unit.share, None, None, "warns", found, name)
+    question = f"Does one unit carry the metric “{name}”?"
+    return Check("dominant_unit", question, unit.share, None, None, "warns", found, name)
 
 
 def _skewed(metric: MetricEvidence, evidence: Evidence) -> Iterator[Check]:

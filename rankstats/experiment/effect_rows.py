@@ -19,7 +19,7 @@ from rankstats.experiment.contrasts import (
 )
 from rankstats.experiment.evidence import Cell, Evidence, MetricEvidence
 from rankstats.experiment.metrics import Metric
-from rankstats.experiment.result import Effect
+from rankstats.experiment.result import Effect, OtherEffect
 from rankstats.experiment.settings import ExperimentSettings
 from rankstats.stats import ArmPair
 from rankstats.stats.poisson_bootstrap import bootstrapped_effect
@@ -183,7 +183,7 @@ def _also(found: Contrast, settings: ExperimentSettings) -> tuple[OtherTest, ...
     return tuple(out)
 
 
-def _bootstrapped(metric: MetricEvidence, arm: int, alpha: float) -> OtherTest:
+def _bootstrapped(metric: MetricEvidence, arm: int, alpha: float) -> OtherEffect:
     """Return the Poisson bootstrap of the units, whose resamples are decided by the hash of the unit's id."""
     arms = [metric.replicates[a] for a in (0, arm)]
     result = bootstrapped_effect(
@@ -194,12 +194,12 @@ def _bootstrapped(metric: MetricEvidence, arm: int, alpha: float) -> OtherTest:
     )
     without = ", without covariates" if metric.covariates else ""
     shown = Interval.from_ends(result.low[0], result.high[0], 1 - alpha, "Poisson bootstrap")
-    return OtherTest(f"Poisson bootstrap ({result.resamples:,} resamples{without})", defined(result.p_value[0]), shown)
+    name = f"Poisson bootstrap ({result.resamples:,} resamples{without})"
+    return OtherEffect(name, defined(result.p_value[0]), shown, defined(result.estimate[0]))
 
 
-def _other(name: str, pair: ArmPair, alpha: float) -> OtherTest:
+def _other(name: str, pair: ArmPair, alpha: float) -> OtherEffect:
     result = stats.compare_arms(pair.select([0]), alpha=alpha)
     error = pair.standard_error[0]
-    return OtherTest(
-        name, defined(result.p_value[0]), interval_of(result.low[0], result.high[0], error, 1 - alpha, "Welch t")
-    )
+    shown = interval_of(result.low[0], result.high[0], error, 1 - alpha, "Welch t")
+    return OtherEffect(name, defined(result.p_value[0]), shown, defined(pair.difference[0]))

@@ -22,7 +22,7 @@ from rankstats.experiment.result import ArmUnits, Cap, Design, Effect, Readout
 from rankstats.experiment.settings import ExperimentSettings
 from rankstats.experiment.summary import ExperimentSummary
 from rankstats.experiment.summary_evidence import completed_settings, evidence_of_summary
-from rankstats.experiment.trigger import trigger_effects, trigger_warnings
+from rankstats.experiment.trigger import trigger_checks, trigger_effects, trigger_warnings
 from rankstats.experiment.wording import outcome_of, sentence
 from rankstats.stats.arm_scales import critical_value
 from rankstats.tables import MeasureInfo
@@ -133,6 +133,8 @@ def read_out_evidence(
     primary = tuple(m.metric.name for m in evidence.metrics if m.metric.role == "primary")
     trigger = trigger_effects(evidence, effects.differences, settings.trigger, settings.alpha)
     found = (*warnings_of(checks, evidence, settings), *trigger_warnings(trigger, effects.differences, primary))
+    # looks are told last; a difference among the untriggered is warned of for each metric, above
+    checks = (*checks[:-1], *trigger_checks(trigger), *checks[-1:])
     labels = {metric.metric.name: metric.metric.name for metric in evidence.metrics}
     return Readout(
         title=settings.title or _title(evidence),

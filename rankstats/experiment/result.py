@@ -83,6 +83,13 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherEffect(OtherTest):
+    """The same effect by another procedure: without covariates, without a cap, without one unit."""
+
+    difference: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ArmUnits:
     """Randomised units of an arm, and its designed share."""
 

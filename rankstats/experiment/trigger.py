@@ -9,11 +9,13 @@ import numpy as np
 from rankstats.comparison.result import Interval, Warning
 from rankstats.experiment.evidence import Evidence
 from rankstats.experiment.metrics import Metric
-from rankstats.experiment.result import Effect, TriggerEffect
+from rankstats.experiment.result import Check, Effect, TriggerEffect
 from rankstats.experiment.segments import TRIGGERED, UNTRIGGERED
 from rankstats.stats.arm_scales import critical_value
 from rankstats.stats.sample_ratio import WARNS_BELOW
-from rankstats.wording import decimals_for, interval, p_statement, percent, signed
+from rankstats.wording import count, decimals_for, interval, p_statement, percent, signed
+
+UNTRIGGERED_EFFECT = "untriggered_effect"
 
 
 def trigger_effects(
@@ -78,17 +80,40 @@ def trigger_warnings(
         if row.measure in primary and row.diluted is not None and row.diluted_interval is not None:
             decimals = decimals_for(errors.get((row.measure, row.system)))
             text = (
-                f"{percent(row.share)} of the units are triggered. What the effect on them makes over all units is "
+                f"{percent(row.share)} of the units are triggered. The effect on them, spread over all units, is "
                 f"{signed(row.diluted, decimals)} (interval {interval(*row.diluted_interval.ends, decimals)})."
             )
             told.append(Warning("trigger", "info", text, f"{row.system} against {row.baseline}, {row.measure}"))
     return (*told, *_untriggered(rows))
 
 
+def trigger_checks(rows: Sequence[TriggerEffect]) -> tuple[Check, ...]:
+    """Return the check that units without a trigger do not differ, if there are such units.
+
+    The smallest p-value of all metrics and arms is compared with the threshold divided by their number.
+    """
+    known = [(row.untriggered_p, row) for row in rows if row.untriggered_p is not None]
+    if not known:
+        return ()
+    p, least = min(known, key=lambda found: found[0])
+    threshold = WARNS_BELOW / len(rows)
+    name = least.measure if len({row.system for row in rows}) == 1 else f"{least.measure}, {least.system}"
+    sizes = f"{p_statement(p, 'smallest p')}, {name}; below {_short(threshold)} it warns"
+    sizes += f", {_short(WARNS_BELOW)} shared by {count(len(rows), 'comparison')}" if len(rows) > 1 else ""
+    warns = p < threshold
+    found = f"The arms {'differ' if warns else 'are not shown to differ'} among the units without a trigger ({sizes})."
+    question = "Are the arms alike where no effect can be?"
+    return (Check(UNTRIGGERED_EFFECT, question, None, p, threshold, "warns" if warns else "ok", found),)
+
+
+def _short(threshold: float) -> str:
+    return f"{threshold:.2g}".lstrip("0")
+
+
 def _untriggered(rows: Sequence[TriggerEffect]) -> tuple[Warning, ...]:
     return tuple(
         Warning(
-            "untriggered_effect",
+            UNTRIGGERED_EFFECT,
             "warning",
             f"{row.system} and {row.baseline} differ in {row.measure} among the units without a trigger "
             f"({p_statement(row.untriggered_p)}), where no effect can be: does the trigger miss some of the "

@@ -181,7 +181,10 @@ def _design(rows: LogRows, settings: InterleavingSettings) -> tuple[str, str, li
                 "Say which one: --scheme balanced, or --scheme probabilistic"
             )
         scheme = "team-draft"
-        notes.append("The pages are taken for team-draft interleaving: nobody said otherwise (--scheme).")
+        notes.append(
+            "The log does not say how the two lists were mixed; team-draft is assumed. Balanced or probabilistic "
+            "mixing credits clicks otherwise: say so with --scheme."
+        )
     if scheme == "team-draft" and not has_teams:
         raise PlanError(f"{rows.name}: team-draft interleaving needs the team of each result; name its column (--team)")
     if scheme != "team-draft" and not has_ranks:

@@ -18,7 +18,13 @@ from rankstats.interleaving.effects import LEVELS, NAMES, Preferences, make_pref
 from rankstats.interleaving.evidence import LogEvidence, read_evidence
 from rankstats.interleaving.result import InterleavingReadout, LogCheck, PairCounts, Preference
 from rankstats.interleaving.settings import InterleavingSettings, settings_from
-from rankstats.interleaving.standings import credited_mean, make_log_standings, ranker_mean, ranker_order
+from rankstats.interleaving.standings import (
+    credited_interval,
+    credited_mean,
+    make_log_standings,
+    ranker_mean,
+    ranker_order,
+)
 from rankstats.interleaving.wording import has_too_few, preference_outcome, preference_sentence
 from rankstats.tables import MeasureInfo
 from rankstats.wording import p_statement
@@ -182,14 +188,19 @@ def _scores(evidence: LogEvidence, found: Preferences, order: stats.RankerScores
                 mean = ranker_mean(evidence, order, i)
             else:
                 mean = credited_mean(evidence, ranker) if outcome == "clicks" else np.nan
-            rows.append(Score(ranker, NAMES[outcome], None, n, defined(mean), None, _own(evidence, found, outcome, i)))
+            own = _own(evidence, found, outcome, i)
+            rows.append(Score(ranker, NAMES[outcome], None, n, defined(mean), None, own))
     return [row for row in rows if row.mean is not None]
 
 
 def _own(evidence: LogEvidence, found: Preferences, outcome: str, i: int) -> Interval | None:
-    """Return the interval of a win share: of two rankers it is that of Δ, from ½ on."""
+    """Return the interval of one of two rankers: of a win share it is that of Δ, from ½ on."""
+    if len(evidence.rankers) != 2:
+        return None
+    if outcome == "clicks":
+        return credited_interval(evidence, i, evidence.settings.alpha)
     row = next((row for row in found.claims if row.delta_interval is not None), None)
-    if row is None or row.delta_interval is None or outcome != "wins" or len(evidence.rankers) != 2:
+    if row is None or row.delta_interval is None:
         return None
     low, high = row.delta_interval.ends
     low, high = (low, high) if i else (-high, -low)

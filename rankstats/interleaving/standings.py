@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankstats import stats
-from rankstats.comparison.result import Standing, defined
+from rankstats.comparison.result import Interval, Standing, defined
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.interleaving.effects import NAMES
 from rankstats.interleaving.evidence import LogEvidence
@@ -46,6 +46,18 @@ def credited_mean(evidence: LogEvidence, ranker: str) -> float:
             total += float((credits.credit_b if ranker == pair[1] else credits.credit_a)[inside].sum())
             n += int(np.count_nonzero(inside))
     return total / n if n else np.nan
+
+
+def credited_interval(evidence: LogEvidence, side: int, alpha: float) -> Interval | None:
+    """Return the t interval, between whole units, of the mean that `credited_mean` gives one of two rankers."""
+    inside = evidence.clicked
+    credited = (evidence.credits.credit_b if side else evidence.credits.credit_a)[inside]
+    labels = evidence.tested_labels[inside]
+    if len(np.unique(labels)) < 2:
+        return None
+    column = stats.paired_differences(np.zeros(len(credited)), credited)
+    found = stats.on_clusters(stats.interval_of_means, column, labels, alpha=alpha)
+    return Interval.from_ends(max(0.0, float(found.low[0])), float(found.high[0]), 1 - alpha, "t")
 
 
 def make_log_standings(

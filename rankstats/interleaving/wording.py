@@ -6,7 +6,7 @@ from rankstats.comparison.result import Interval
 from rankstats.comparison.verdicts import level_text
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.interleaving.result import Preference
-from rankstats.wording import count, decimals_for, interval, number, p_statement, percent, signed
+from rankstats.wording import count, decimals_for, interval, number, p_statement, signed
 
 COUNTED = {"unit": ("unit", "units"), "query": ("query", "queries"), "impression": ("impression", "impressions")}
 """What is counted at each level, one and many."""
@@ -30,7 +30,7 @@ def has_too_few(row: Preference) -> bool:
 
 
 def preference_sentence(row: Preference, outcome: str, tested_at: str) -> str:
-    """Return the verdict in words: who, by how much, shares and Δ, interval, adjusted p, impressions and units."""
+    """Return the verdict in words: who, by how much, shares, interval, adjusted p, impressions and units."""
     n = _n(row, tested_at)
     if row.difference is None:
         return f"{row.system} and {row.baseline} cannot be compared on {row.measure}: no impression has a click."
@@ -57,13 +57,11 @@ def preference_sentence(row: Preference, outcome: str, tested_at: str) -> str:
 
 
 def shares(row: Preference) -> str:
-    """Return win shares and Δ in words, or both rankers' credited clicks."""
-    if row.win_share is None or row.delta is None:
-        decimals = decimals_for(row.standard_error)
+    """Return both rankers' win shares in words, or their credited clicks: the two numbers that the difference is of."""
+    decimals = decimals_for(row.standard_error)
+    if row.win_share is None:
         return f"{number(row.mean_system, decimals)} against {number(row.mean_baseline, decimals)} an impression"
-    decimals = decimals_for(None if row.standard_error is None else row.standard_error / 2)
-    both = f"{percent(row.win_share, decimals - 2)} against {percent(1 - row.win_share, decimals - 2)}"
-    return f"{both} of the impressions with clicks, Δ = {signed(row.delta, decimals)}"
+    return f"{number(row.win_share, decimals)} against {number(1 - row.win_share, decimals)}"
 
 
 def _n(row: Preference, tested_at: str) -> str:

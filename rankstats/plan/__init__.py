@@ -6,6 +6,7 @@ in `Plan` (with its key in `Plan.to_dict`) and its reader in `document`.
 
 from rankstats.plan.document import plan_from_document, plan_text, read_plan
 from rankstats.plan.settings import (
+    BETTER,
     COMPARE,
     CORRECTIONS,
     FAMILIES,
@@ -20,6 +21,7 @@ from rankstats.plan.settings import (
 )
 
 __all__ = [
+    "BETTER",
     "COMPARE",
     "CORRECTIONS",
     "FAMILIES",

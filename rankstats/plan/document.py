@@ -55,6 +55,12 @@ def _mixes(value: Any) -> dict[str, dict[str, float]]:
     return {name: {str(part): _real(share) for part, share in shares.items()} for name, shares in value.items()}
 
 
+def _directions(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise PlanError(f'is {value!r}; a table such as {{ latency_ms = "lower" }} is expected')
+    return {str(name): _text(direction) for name, direction in value.items()}
+
+
 def _runs(value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         raise PlanError(f'is {value!r}; a table such as {{ prod = "a.run" }} is expected')
@@ -134,6 +140,7 @@ _SECTIONS: dict[str, dict[str, _Reader]] = {
         "measures": _texts,
         "primary": _texts,
         "baselines": _texts,
+        "better": _directions,
         "compare": _text,
         "segments": _texts,
         "mix": _mixes,

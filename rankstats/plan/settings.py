@@ -32,6 +32,7 @@ INTERVALS = ("normal", "percentile", "expanded", "basic", "bca", "studentised")
 FAMILIES = ("primary", "measures", "segments")
 """What is claimed: the primary measures over all queries, all measures, or the primary ones in each segment as well."""
 ALTERNATIVES = ("two-sided", "greater", "less")
+BETTER = ("higher", "lower")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ class Plan:
         Measures that the verdict is about; empty means the first measure.
     baselines : tuple of str
         Names of the systems that the others are compared with; empty means the first system.
+    better : mapping of str to {'higher', 'lower'}
+        The direction of ready-made measures; of those that are not named, higher is taken as better.
     compare : {'baseline', 'all-pairs', 'best'}
         Which pairs are compared.
     segments : tuple of str
@@ -151,6 +154,7 @@ class Plan:
     measures: tuple[str, ...] = ()
     primary: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
+    better: Mapping[str, str] = field(default_factory=dict)
     compare: str = "baseline"
     segments: tuple[str, ...] = ()
     mix: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -181,6 +185,7 @@ class Plan:
             *(("run_format", name, RUN_FORMATS) for name in self.run_format.values()),
             *(("scores_format", name, SCORES_FORMATS) for name in (self.scores_format,) if name is not None),
             *(("interval", name, INTERVALS) for name in self.intervals),
+            *(("better", name, BETTER) for name in self.better.values()),
         ):
             if value not in known:
                 raise PlanError(
@@ -268,6 +273,7 @@ class Plan:
                 "measures": list(self.measures),
                 "primary": list(self.primary),
                 "baselines": list(self.baselines),
+                "better": dict(self.better),
                 "compare": self.compare,
                 "segments": list(self.segments),
                 "mix": {name: dict(shares) for name, shares in self.mix.items()},

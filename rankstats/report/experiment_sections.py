@@ -1,4 +1,4 @@
-"""What only experiments have: guards, effects without adjustment, caps, days, and how looks are allowed for."""
+"""What only experiments have: guards, the trigger, effects without adjustment, caps and days."""
 
 from __future__ import annotations
 
@@ -6,22 +6,12 @@ from collections.abc import Sequence
 
 from rankstats import wording
 from rankstats.report.axis import difference_axis
-from rankstats.report.blocks import (
-    NOT_SHOWN,
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Forest,
-    ForestRow,
-    Paragraph,
-    Section,
-    Table,
-    Terms,
-)
-from rankstats.report.rows import forest_row
-from rankstats.report.source import Row, Source, ends, pair_label
-from rankstats.report.texts import label, shown
+from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Table
+from rankstats.report.drawings import Forest, ForestRow
+from rankstats.report.rows import forest_row, share_text
+from rankstats.report.source import Row, Source, ends, level, pair_label
+from rankstats.report.texts import capital, label, sentence_list, shown
+from rankstats.report.tones import NOT_SHOWN
 
 GLOSSARY = (
     (
@@ -57,44 +47,74 @@ GLOSSARY = (
     ),
     ("sample ratio", "Whether the arms have the shares of units that the design gave them."),
     ("heterogeneity", "Whether the effect differs between the segments of an attribute by more than chance."),
-    ("confirmatory", "The claims: primary metrics over all units. They must be fixed before looking."),
+    ("confirmatory", "The claims: primary metrics and guards over all units. They must be fixed before looking."),
     ("exploratory", "Secondary metrics and all segments: hints, corrected among themselves."),
     ("CUPED", "Values less what a covariate from before the experiment predicts: the same effect with less variance."),
 )
 """What the terms mean where units are in one arm each."""
-BESIDE = ("without covariates", "not winsorised")
-BESIDE_STARTS = ("without unit ", "Poisson bootstrap (")
+RAW, UNCAPPED = "without covariates", "not winsorised"
+WITHOUT_UNIT, BOOTSTRAP = "without unit ", "Poisson bootstrap ("
+_BESIDE = {RAW: "adjustment", UNCAPPED: "adjustment", WITHOUT_UNIT: "the largest unit", BOOTSTRAP: "bootstrap"}
+"""What stands beside the claims: the beginning of its name, and the word for it in the heading."""
 FIGURES_SHOWN = 4
 
-_GUARDS = {"holds": ("▲", "better"), "fails": ("▼", "worse"), "open": ("●", "not-shown")}
-_DESIGNS = {
-    "fixed": "fixed horizon: one look, at the end",
-    "group-sequential": "group-sequential: planned looks share the level",
-    "confidence-sequence": "confidence sequence: valid at every look",
-}
+_GUARDS = {"holds": ("✓", ""), "fails": ("▼", "worse"), "open": ("●", "not-shown")}
+"""A guard that holds is no gain: its mark has no colour."""
 
 
 def experiment(source: Source) -> Section:
     """Return the section of an experiment; without blocks where the report is of another kind."""
     found = source.report["experiment"]
-    heading = "Guards, adjustment and days"
     if not found:
-        return Section("experiment", heading, ())
+        return Section("experiment", "", ())
     blocks: list[Block] = []
     blocks += _guards(source, found.get("guards") or [])
     blocks += _trigger(source, found.get("trigger") or [])
     blocks += _beside(source)
     blocks += _caps(source, found.get("caps") or [])
     blocks += _days(source, found.get("days") or [])
-    blocks += _design(found.get("design"))
+    heading = _heading(source, {block.key for block in blocks if isinstance(block, Table | Figure)})
     return Section("experiment", heading, tuple(blocks))
+
+
+def _heading(source: Source, keys: set[str]) -> str:
+    """Name what the section holds."""
+    others = [words for row in _overall(source) for other in row["also"] if (words := _kind_of(other))]
+    told = ["guards"] if "guards" in keys else []
+    told += ["trigger"] if "trigger" in keys else []
+    told += ["adjustment"] if "adjustment" in others or "caps" in keys else []
+    told += [words for words in ("the largest unit", "bootstrap") if words in others]
+    told += ["days"] if any(key.startswith("days-") for key in keys) else []
+    return "Without the largest unit" if told == ["the largest unit"] else capital(sentence_list(told))
+
+
+def _overall(source: Source) -> list[Row]:
+    return [row for row in source.report["differences"] if row["segment"] is None]
+
+
+def _kind_of(other: Row) -> str:
+    """Return what a reading beside the claim is, in one word; nothing for tests of the same effect."""
+    return next((words for start, words in _BESIDE.items() if other["test"].startswith(start)), "")
+
+
+def _arm(source: Source, row: Row) -> list[Cell]:
+    """Return the arm as a cell; nothing where there is one pair, which the caption names."""
+    return [Cell(shown(row["system"], 60))] if len(source.pairs) > 1 else []
+
+
+def _arm_column(source: Source) -> list[Column]:
+    return [Column("arm", number=False)] if len(source.pairs) > 1 else []
+
+
+def _of_pair(source: Source, caption: str) -> str:
+    return caption if len(source.pairs) != 1 else f"{caption} ({pair_label(source.pairs[0])})"
 
 
 def _guards(source: Source, guards: Sequence[Row]) -> list[Block]:
     if not guards:
         return []
     columns = (
-        Column("guard", number=False), Column("arm", number=False), Column("outcome", number=False),
+        Column("guard", number=False), *_arm_column(source), Column("outcome", number=False),
         Column("effect"), Column("interval"), Column("harm tolerated"), Column("one-sided p"),
     )  # fmt: skip
     rows = []
@@ -103,7 +123,7 @@ def _guards(source: Source, guards: Sequence[Row]) -> list[Block]:
         rows.append(
             (
                 Cell(source.measure_label(guard["measure"])),
-                Cell(shown(guard["system"], 60)),
+                *_arm(source, guard),
                 Cell(guard["outcome"], tone=tone, mark=mark),
                 *(Cell(text) for text in _guard_numbers(source, guard)),
                 Cell(wording.p_value(guard["p_value"])),
@@ -111,7 +131,7 @@ def _guards(source: Source, guards: Sequence[Row]) -> list[Block]:
         )
     remark = "Each guard is tested at its own level, one-sided at alpha / 2: a launch needs all of them to hold."
     return [
-        Table("guards", "Guards: not worse by more than the margin", columns, tuple(rows)),
+        Table("guards", _of_pair(source, "Guards: not worse by more than the margin"), columns, tuple(rows)),
         Paragraph(remark, small=True),
     ]
 
@@ -127,67 +147,94 @@ def _guard_numbers(source: Source, guard: Row) -> tuple[str, str, str]:
 
 
 def _trigger(source: Source, rows: Sequence[Row]) -> list[Block]:
+    """Show the effect on the triggered units; what it makes over all units where that is known, which is of means."""
     if not rows:
         return []
+    spread = any(row["diluted"] is not None for row in rows)
+    named = level(next((row["interval"] for row in rows if row["interval"]), None))
     columns = (
-        Column("metric", number=False), Column("arm", number=False), Column("triggered units"), Column("share"),
-        Column("difference"), Column("interval"), Column("p"), Column("over all units"), Column("its interval"),
-        Column("p without trigger"),
+        Column("metric", number=False), *_arm_column(source), Column("triggered units"), Column("share"),
+        Column("difference"), Column(named), Column("p"),
+        *([Column("effect over all units", note=f"below: its {named}")] if spread else []),
+        Column("p among the not triggered"),
     )  # fmt: skip
     body = tuple(
         (
             Cell(source.measure_label(row["measure"])),
-            Cell(shown(row["system"], 60)),
+            *_arm(source, row),
             Cell(f"{row['n']:,}"),
-            Cell(wording.percent(row["share"], 1)),
+            Cell(share_text(row["share"])),
             Cell(source.signed(row["measure"], row["difference"])),
             Cell(source.range(row["measure"], row["interval"])),
             Cell(wording.p_value(row["p_value"])),
-            Cell(source.signed(row["measure"], row["diluted"])),
-            Cell(source.range(row["measure"], row["diluted_interval"])),
+            *([_spread(source, row)] if spread else []),
             Cell(wording.p_value(row["untriggered_p"])),
         )
         for row in rows
     )
-    remark = (
-        "Triggered units are those with a row in which the arms would have differed. What the effect on them makes "
-        "over all units has a narrower interval than the plain difference over all units; units without a trigger can "
-        "have no effect, so a small p there speaks against the trigger."
-    )
-    return [Table("trigger", "Trigger analysis: units that the treatment could reach", columns, body),
-            Paragraph(remark, small=True)]  # fmt: skip
+    caption = _of_pair(source, "Trigger analysis: units that the treatment could reach")
+    return [Table("trigger", caption, columns, body), Paragraph(_trigger_remark(source, spread=spread), small=True)]
+
+
+def _spread(source: Source, row: Row) -> Cell:
+    interval = source.range(row["measure"], row["diluted_interval"]) if row["diluted_interval"] else ""
+    return Cell(source.signed(row["measure"], row["diluted"]), note=interval)
+
+
+def _trigger_remark(source: Source, *, spread: bool) -> str:
+    told = "Triggered units are those with a row in which the arms would have differed. "
+    if spread:
+        told += (
+            "The effect over all units spreads theirs over everyone, which has a narrower interval than the plain "
+            "difference over all units; it is known for means and shares only. "
+        )
+    told += "Units that are not triggered can have no effect, so a small p there speaks against the trigger"
+    checks = source.report["experiment"]["checks"]
+    check = next((check for check in checks if check["code"] == "untriggered_effect"), None)
+    if check is None:
+        return f"{told}."
+    threshold = f"{check['threshold']:.2g}".lstrip("0")
+    return f"{told}: below {threshold} it is a warning."
 
 
 def _beside(source: Source) -> list[Block]:
     """Show raw effects beside those that covariates or a cap adjust, and effects without a unit that dominates."""
     rows = []
-    for row in source.report["differences"]:
-        others = [o for o in row["also"] if o["test"] in BESIDE or o["test"].startswith(BESIDE_STARTS)]
-        if row["segment"] is None and others:
-            names = (source.measure_label(row["measure"]), shown(row["system"], 60))
-            rows.append(_beside_cells(source, row, (*names, _as_claimed(row)), row))
-            rows += [_beside_cells(source, row, (*names, shown(o["test"], 80)), o) for o in others]
+    for row in _overall(source):
+        others = [other for other in row["also"] if _kind_of(other)]
+        if others:
+            names = (Cell(source.measure_label(row["measure"])), *_arm(source, row))
+            rows.append(_beside_cells(source, row, (*names, Cell(_as_claimed(row))), row))
+            rows += [_beside_cells(source, row, (*names, Cell(shown(o["test"], 80))), o) for o in others]
     if not rows:
         return []
+    pair = pair_label(source.pairs[0]) if len(source.pairs) == 1 else ""
     columns = (
-        Column("metric", number=False), Column("arm", number=False), Column("how", number=False),
-        Column("interval of the difference"), Column("p"),
+        Column("metric", number=False, note=pair), *_arm_column(source), Column("how", number=False),
+        Column("difference"), Column("interval"), Column("p"),
     )  # fmt: skip
     return [Table("beside", "The same effects otherwise", columns, tuple(rows))]
 
 
 def _as_claimed(row: Row) -> str:
+    """Say what the other readings leave out: covariates, a cap, or one unit."""
     adjusted = row.get("adjusted_for") or []
-    if not adjusted:
-        return "as above"
-    reduction = row.get("variance_reduction")
-    less = "" if reduction is None else f", variance {wording.percent(-reduction, 0, sign=True)}"
-    return f"with {', '.join(shown(name, 40) for name in adjusted)}{less}"
+    if adjusted:
+        reduction = row.get("variance_reduction")
+        less = "" if reduction is None else f", variance {wording.percent(-reduction, 0, sign=True)}"
+        return f"with {', '.join(shown(name, 40) for name in adjusted)}{less}"
+    tests = [other["test"] for other in row["also"]]
+    return "winsorised" if UNCAPPED in tests else "all units"
 
 
-def _beside_cells(source: Source, row: Row, names: tuple[str, str, str], reading: Row) -> tuple[Cell, ...]:
-    text = source.range(row["measure"], reading["interval"])
-    return (*(Cell(name) for name in names), Cell(text), Cell(wording.p_value(reading["p_value"])))
+def _beside_cells(source: Source, row: Row, names: tuple[Cell, ...], reading: Row) -> tuple[Cell, ...]:
+    measure = row["measure"]
+    return (
+        *names,
+        Cell(source.signed(measure, reading.get("difference"))),
+        Cell(source.range(measure, reading["interval"])),
+        Cell(wording.p_value(reading["p_value"])),
+    )
 
 
 def _caps(source: Source, caps: Sequence[Row]) -> list[Block]:
@@ -222,15 +269,14 @@ def _days(source: Source, days: Sequence[Row]) -> list[Block]:
         if i > FIGURES_SHOWN:
             blocks.append(table)
             continue
-        whole = source.difference(measure, pair)
-        overall = [] if whole is None else [forest_row(source, whole, "all days")]
-        rows = (*overall, *(_day_row(source, row) for row in own))
+        overall, reference = _all_days(source, measure, pair)
+        rows = (*overall, *(_day_row(source, row, shown(row["day"], 40)) for row in own))
         forest = Forest(
             rows,
             difference_axis(rows),
             f"difference in {name}",
             "adj. p",
-            reference=None if whole is None else whole["difference"],
+            reference=reference,
             higher_is_better=source.measures[measure]["higher_is_better"],
         )
         ends_told = f"{rows[-len(own)].spoken}; {rows[-1].spoken}"
@@ -241,28 +287,44 @@ def _days(source: Source, days: Sequence[Row]) -> list[Block]:
             "Days are shown to find faults and novelty, not to choose one: none of them is tested for itself, and the "
             "numbers to date are no place to stop at."
         )
+        if any((row := source.difference(measure, pair)) and row.get("adjusted_for") for measure, pair in keys):
+            remark += " Days, and all days together, stand here without adjustment by covariates."
         blocks.append(Paragraph(remark, small=True))
     return blocks
 
 
-def _day_row(source: Source, row: Row) -> ForestRow:
-    measure, day = row["measure"], shown(row["day"], 40)
+def _all_days(source: Source, measure: str, pair: tuple[str, str]) -> tuple[list[ForestRow], float | None]:
+    """Return the effect that the days make together, as a row and a number: without covariates, as they are."""
+    whole = source.difference(measure, pair)
+    if whole is None:
+        return [], None
+    if not whole.get("adjusted_for"):
+        return [forest_row(source, whole, "all days")], whole["difference"]
+    raw = next((other for other in whole["also"] if other["test"] == RAW), None)
+    if raw is None or raw.get("difference") is None:
+        return [], None
+    return [_day_row(source, {**whole, **raw}, "all days, not adjusted")], raw["difference"]
+
+
+def _day_row(source: Source, row: Row, name: str) -> ForestRow:
+    measure = row["measure"]
     difference, interval = source.signed(measure, row["difference"]), source.range(measure, row["interval"])
     return ForestRow(
-        name=day,
-        label=label(day),
+        name=name,
+        label=label(name),
         n=f"{row['n']:,}",
         share="",
         difference=difference,
         interval=interval,
         own_p="",
         p="",
-        spoken=f"{day}: {difference}, {interval}",
+        spoken=f"{name}: {difference}, {interval}",
         adjusted=False,
         tone=NOT_SHOWN,
         value=row["difference"],
         inner=ends(row["interval"]),
         outer=None,
+        level=level(row["interval"]),
     )
 
 
@@ -284,21 +346,3 @@ def _day_table(source: Source, rows: Sequence[Row], key: str, caption: str) -> T
         for row in rows
     )
     return Table(key, caption, columns, body, folded=True)
-
-
-def _design(design: Row | None) -> list[Block]:
-    if not design:
-        return []
-    items = [("design", _DESIGNS.get(design["kind"], shown(str(design["kind"]), 60)))]
-    if design["looks"]:
-        items.append(("planned looks", ", ".join(wording.percent(look, 0) for look in design["looks"])))
-    if design["kind"] != "fixed" or design["look"] > 1:
-        items.append(("this look", str(design["look"])))
-    if design["bound"] is not None:
-        bound = f"{design['bound']:.4f} standard errors, p ≤ {design['nominal_p']:.5f} of an ordinary test"
-        items.append((f"bound at this look ({shown(design['spending'] or '', 40)} spending)", bound))
-    if design["planned_units"]:
-        items.append(("planned units", f"{design['planned_units']:,}"))
-    if design.get("earlier"):
-        items.append(("earlier looks", ", ".join(f"at {row['units']:,} units" for row in design["earlier"])))
-    return [Terms(tuple(items))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rankstats import wording
@@ -9,11 +10,14 @@ from rankstats.report import trust
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
 from rankstats.report.interleaving_sections import log_facts
 from rankstats.report.notices import warning_tables
-from rankstats.report.rows import share_text
+from rankstats.report.rows import decimals_of_shares, share_text
 from rankstats.report.source import Row, Source
-from rankstats.report.texts import shown
+from rankstats.report.texts import natural_key, shown
 
 IDS_SHOWN = 5
+
+CHECKS_IN_SIGHT = 12
+CHECKS_OF = {"unit": "Checks of the experiment", "impression": "Checks of the log"}
 
 Fact = tuple[str, str, str]
 
@@ -21,24 +25,44 @@ Fact = tuple[str, str, str]
 def health(source: Source) -> Section:
     """Return section 2: warnings, counts of queries, and one row a system."""
     blocks = warning_tables(source)
-    blocks += trust.checks(source)
+    blocks += _checks(source)
     facts = log_facts(source) or _query_facts(source)
-    if facts:
+    # the header of the page says how many units there are
+    if facts and (len(facts) > 1 or not source.report["experiment"]):
         told = (Column("consequence", number=False),) if any(fact[2] for fact in facts) else ()
         heads = (Column("count of", number=False), Column("number"), *told)
         counted = tuple(tuple(Cell(text) for text in fact[: len(heads)]) for fact in facts)
-        caption = {"unit": "Units", "impression": "Rows and impressions"}.get(source.unit[0], "Queries and judgments")
+        caption = {"unit": "Units", "impression": "Rows and impressions"}.get(source.unit[0], "Queries")
+        caption += " and judgments" if caption == "Queries" and _with_judgments(source) else ""
         blocks.append(Table("counts", caption, heads, counted))
     by_system = _system_table(source)
     if by_system:
         blocks.append(by_system)
-    remark = _files_remark(source)
-    if remark:
-        blocks.append(Paragraph(remark, small=True))
+    blocks += [Paragraph(remark, small=True) for remark in (_of_what(source), _files_remark(source)) if remark]
     blocks += trust.unjudged(source) + trust.condensed(source) + trust.ties(source)
     if source.report["experiment"]:
-        blocks += _experiment_tables(source.report["experiment"])
+        blocks += _units(source.report["experiment"]["units"])
     return Section("health", "Data health", tuple(blocks))
+
+
+def _checks(source: Source) -> list[Block]:
+    """Return the table of all checks; the few of an experiment or a log are in sight."""
+    found = trust.checks(source)
+    if source.unit[0] == "query":
+        return found
+    told = [_in_sight(source, block) if isinstance(block, Table) else block for block in found]
+    return told or _bare_checks((source.report["experiment"] or {}).get("checks") or [])
+
+
+def _in_sight(source: Source, table: Table) -> Table:
+    """Return the table of checks unfolded, without the sentences that stand among the warnings above it."""
+    warned = {row["message"] for row in source.report["warnings"]}
+    rows = tuple(
+        tuple(Cell("as said above", tone="quiet") if cell.text in warned else cell for cell in row)
+        for row in table.rows
+    )
+    caption = CHECKS_OF.get(source.unit[0], table.caption)
+    return replace(table, caption=caption, rows=rows, folded=len(rows) > CHECKS_IN_SIGHT)
 
 
 def _files_remark(source: Source) -> str:
@@ -55,9 +79,11 @@ def _files_remark(source: Source) -> str:
 
 def _query_facts(source: Source) -> list[Fact]:
     audit = source.report["audit"]
-    queries = audit["queries"]
+    queries, judged = audit["queries"], _with_judgments(source)
     out: list[Fact] = []
-    if queries["judged"] is not None:
+    if queries["judged"] is not None and not judged:
+        out += [] if queries["judged"] == queries["scored"] else [("queries", f"{queries['judged']:,}", "")]
+    elif queries["judged"] is not None:
         out.append(("judged queries", f"{queries['judged']:,}", ""))
     out.append((f"{source.unit[1]} with values", f"{queries['scored']:,}", ""))
     if queries["without_relevant"]:
@@ -73,12 +99,20 @@ def _query_facts(source: Source) -> list[Fact]:
             text = f"{source.unit[1]} where {source.measure_label(measure)} is undefined"
             out.append((text, f"{n:,}", "left out for all systems alike"))
     rows = audit.get("rows") or {}
-    if rows.get("judgments") is not None:
+    if rows.get("scores") is not None:
+        out.append(("rows of scores read", f"{rows['scores']:,}", ""))
+    if rows.get("judgments") is not None and judged:
         out.append(("judgments read", f"{rows['judgments']:,}", ""))
     duplicates = audit["duplicates"].get("judgments")
     if duplicates:
         out.append(("judgments given twice", f"{duplicates:,}", "one grade was taken, see Method"))
     return out + _query_table_facts(source, audit.get("query_table"))
+
+
+def _with_judgments(source: Source) -> bool:
+    """Return whether judgments were read: of ready-made values nothing is known about them."""
+    formats = source.report["audit"].get("formats") or {}
+    return "scores" not in formats or "judgments" in formats
 
 
 def _query_table_facts(source: Source, table: Row | None) -> list[Fact]:
@@ -89,12 +123,13 @@ def _query_table_facts(source: Source, table: Row | None) -> list[Fact]:
         by_traffic = any(segment["share_of"] == "traffic" for segment in source.segments)
         consequence = "shares of traffic are taken over all of them" if by_traffic else ""
         out.append(("rows of the query table", f"{table['rows']:,}", consequence))
+    judged = _with_judgments(source)
     if table.get("judged_without_row"):
-        out.append(
-            ("judged queries not in the query table", f"{table['judged_without_row']:,}", "the segment “(none)”")
-        )
+        named = f"{'judged ' if judged else ''}queries not in the query table"
+        out.append((named, f"{table['judged_without_row']:,}", "the segment “(none)”"))
     if table.get("rows_without_judgments"):
-        out.append(("rows without judgments", f"{table['rows_without_judgments']:,}", "not evaluated"))
+        named = f"rows of it without {'judgments' if judged else 'values'}"
+        out.append((named, f"{table['rows_without_judgments']:,}", "not evaluated"))
     return out
 
 
@@ -104,7 +139,8 @@ def _system_table(source: Source) -> Table | None:
     columns: list[tuple[Column, dict[str, Cell]]] = []
     _add(columns, "rows read", {s: f"{n:,}" for s, n in ((audit.get("rows") or {}).get("runs") or {}).items()})
     _add(columns, "missing queries", {s: f"{len(ids):,}" for s, ids in queries["missing"].items()}, _ids(queries))
-    _add(columns, "queries without judgments", {s: f"{n:,}" for s, n in queries["unknown"].items()})
+    if _with_judgments(source):
+        _add(columns, "queries without judgments", {s: f"{n:,}" for s, n in queries["unknown"].items()})
     duplicates = audit["duplicates"].get("documents") or {}
     _add(columns, "documents listed twice", {s: f"{n:,}" for s, n in duplicates.items()})
     tied = {s: t for s, t in audit["ties"].items() if isinstance(t, dict)}
@@ -115,7 +151,8 @@ def _system_table(source: Source) -> Table | None:
         {s: f"in {wording.count(t['queries'], 'query', 'queries')}" for s, t in tied.items() if t["queries"]},
     )
     for k, shares in audit["unjudged_at"].items():
-        _add(columns, f"unjudged in the top {k}", {s: share_text(share) for s, share in shares.items()})
+        unjudged = {s: share_text(share, decimals_of_shares(shares.values())) for s, share in shares.items()}
+        _add(columns, f"unjudged in the top {k}", unjudged, note="of the documents listed")
     if not columns:
         return None
     rows = tuple(
@@ -125,51 +162,70 @@ def _system_table(source: Source) -> Table | None:
     return Table("systems", "What was read, by system", heads, rows)
 
 
+def _of_what(source: Source) -> str:
+    """Say of what the unjudged shares are, where a measure of the same name counts queries instead."""
+    lacking = any(source.report["audit"]["queries"]["missing"].values())
+    named = [
+        f"Judged@{depth}" for depth in source.report["audit"]["unjudged_at"] if f"Judged@{depth}" in source.measures
+    ]
+    if not named:
+        return ""
+    told = f"Unjudged is a share of all documents listed; {named[0]} is a mean over queries"
+    return f"{told}, to which a missing query adds 0." if lacking else f"{told}."
+
+
 def _add(
-    columns: list[tuple[Column, dict[str, Cell]]], name: str, texts: dict[str, str], notes: dict[str, str] | None = None
+    columns: list[tuple[Column, dict[str, Cell]]],
+    name: str,
+    texts: dict[str, str],
+    notes: dict[str, str] | None = None,
+    *,
+    note: str = "",
 ) -> None:
     if texts:
         cells = {s: Cell(text, note=(notes or {}).get(s, "")) for s, text in texts.items()}
-        columns.append((Column(name), cells))
+        columns.append((Column(name, note=note), cells))
 
 
 def _ids(queries: Row) -> dict[str, str]:
     out = {}
     for system, ids in queries["missing"].items():
         if ids:
-            named = ", ".join(shown(q, 24) for q in ids[:IDS_SHOWN])
+            named = ", ".join(shown(q, 24) for q in sorted(ids, key=natural_key)[:IDS_SHOWN])
             more = len(ids) - IDS_SHOWN
             out[system] = named + (f" and {more:,} more" if more > 0 else "")
     return out
 
 
-def _experiment_tables(experiment: Row) -> list[Block]:
-    units: list[dict[str, Any]] = experiment["units"]
-    checks = experiment["checks"]
+def _units(units: list[dict[str, Any]]) -> list[Block]:
+    """Compare the arms' shares with the design, as exactly as the check of the sample ratio does."""
+    if not units:
+        return []
     total = sum(unit["n"] for unit in units)
-    out: list[Block] = []
-    if units:
-        rows = tuple(
-            (
-                Cell(shown(unit["arm"], 60)),
-                Cell(f"{unit['n']:,}"),
-                Cell(share_text(unit["n"] / total if total else None)),
-                Cell(share_text(unit["designed_share"])),
-            )
-            for unit in units
+    rows = tuple(
+        (
+            Cell(shown(unit["arm"], 60)),
+            Cell(f"{unit['n']:,}"),
+            Cell(wording.percent(unit["n"] / total if total else None, 2)),
+            Cell(wording.percent(unit["designed_share"], 2)),
         )
-        heads = (Column("arm", number=False), Column("units"), Column("share"), Column("designed share"))
-        out.append(Table("units", "Units by arm", heads, rows))
-    if checks:
-        rows = tuple(
-            (
-                Cell(shown(check.get("question") or check["code"].replace("_", " "), 120)),
-                Cell(wording.number(check["statistic"], 2)),
-                Cell(wording.p_value(check["p_value"])),
-                Cell(check["outcome"]),
-            )
-            for check in checks
+        for unit in units
+    )
+    heads = (Column("arm", number=False), Column("units"), Column("share"), Column("designed share"))
+    return [Table("units", "Units by arm", heads, rows)]
+
+
+def _bare_checks(checks: list[Row]) -> list[Block]:
+    """Return the checks of a report that does not say what each of them found."""
+    if not checks:
+        return []
+    rows = tuple(
+        (
+            Cell(shown(check.get("question") or check["code"].replace("_", " "), 120)),
+            Cell(wording.p_value(check["p_value"])),
+            Cell(check["outcome"]),
         )
-        heads = (Column("check", number=False), Column("statistic"), Column("p"), Column("outcome", number=False))
-        out.append(Table("checks", "Checks of the experiment", heads, rows))
-    return out
+        for check in checks
+    )
+    heads = (Column("check", number=False), Column("p"), Column("outcome", number=False))
+    return [Table("checks", CHECKS_OF["unit"], heads, rows)]

@@ -1,4 +1,4 @@
-"""What only interleaving logs have: wins and Δ, levels of the test, sides, and how looks are allowed for."""
+"""What only interleaving logs have: wins and Δ, the levels of the test, and who went first."""
 
 from __future__ import annotations
 
@@ -7,19 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rankstats import wording
-from rankstats.report.blocks import (
-    MARKS,
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Paragraph,
-    Section,
-    Subheading,
-    Table,
-    Terms,
-)
-from rankstats.report.rows import is_adjusted, p_of, share_text
+from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Subheading, Table, Terms
+from rankstats.report.drawings import OutcomeBar, OutcomeBars
+from rankstats.report.rows import is_adjusted, p_of
 from rankstats.report.source import Row, Source, ends, pair_label
 from rankstats.report.texts import label, sentence_list, shown
 
@@ -73,11 +63,6 @@ _LEVELS = {
     "impression": "impressions flipped",
     "decided": "sign test of impressions without ties",
 }
-_DESIGNS = {
-    "fixed": "fixed horizon: one look, at the end",
-    "group-sequential": "group-sequential: planned looks share the level",
-    "confidence-sequence": "confidence sequence: valid at every look",
-}
 _HEADINGS = {"system": "ranker"}
 _NAMED = 6
 _COUNTS = {"better": "won", "equal": "tied", "worse": "lost"}
@@ -91,11 +76,10 @@ _OF_RANKERS = ("scoreboard", "matrix")
 def interleaving(source: Source) -> Section:
     """Return the section of an interleaving log; without blocks where the report is of another kind."""
     found = source.report.get("interleaving")
-    heading = "Wins, levels and sides"
+    heading = "Wins, and the test at other levels"
     if not found:
         return Section("interleaving", heading, ())
-    blocks: list[Block] = [*_wins(source), *_levels(source, found["levels"]), *_logged(found["pairs"])]
-    blocks.append(Terms(tuple(_design(found))))
+    blocks: list[Block] = [*_wins(source), *_levels(source, found["levels"]), *_logged(source, found["pairs"])]
     return Section("interleaving", heading, tuple(blocks))
 
 
@@ -111,16 +95,14 @@ def _wins(source: Source) -> list[Block]:
     several = len(rows) > 1
     columns = (
         Column("comparison", number=False), Column("won"), Column("tied"), Column("lost"), Column("win share"),
-        Column("Δ"), Column("interval of Δ", note="below: simultaneous" if several else ""),
+        Column("Δ", note="win share less ½"), Column("interval of Δ", note="below: simultaneous" if several else ""),
     )  # fmt: skip
     body = tuple(
         (
             Cell(pair_label((row["baseline"], row["system"]))),
             *(Cell(f"{row[name]:,}") for name in ("wins", "ties", "losses")),
-            Cell(wording.percent(row["win_share"], 1)),
-            Cell(
-                wording.signed(row["delta"], _delta_decimals(row)), tone=source.tone(row), mark=MARKS[source.tone(row)]
-            ),
+            Cell(source.mean(row["measure"], row["win_share"])),
+            Cell(wording.signed(row["delta"], _delta_decimals(row))),
             Cell(
                 _delta_range(row, row["interval"]),
                 note=_delta_range(row, row["adjusted_interval"]) if several else "",
@@ -128,8 +110,28 @@ def _wins(source: Source) -> list[Block]:
         )
         for row in rows
     )
-    remark = "Of impressions with clicks. Ties count half for each ranker; Δ is the win share less one half."
-    return [Table("wins", "Impressions won", columns, body), Paragraph(remark, small=True)]
+    remark = (
+        "Of impressions with clicks. Ties count half for each ranker. Δ, the win share less one half, is half of the "
+        "difference between the two win shares that the verdict is about."
+    )
+    return [Table("wins", "Impressions won", columns, body), _won_bars(source, rows), Paragraph(remark, small=True)]
+
+
+def _won_bars(source: Source, rows: Sequence[Row]) -> Figure:
+    """Draw the wins, ties and losses of the table above, which is the figure's twin."""
+    one_baseline = len({row["baseline"] for row in rows}) == 1
+    bars = tuple(
+        OutcomeBar(
+            label(row["system"] if one_baseline else f"{row['system']} − {row['baseline']}"),
+            row["wins"],
+            row["ties"],
+            row["losses"],
+        )
+        for row in rows
+    )
+    title = f"Impressions {_WON}" + (f" against {label(rows[0]['baseline'])}" if one_baseline else "")
+    told = "; ".join(f"{bar.label}: {bar.better:,} won, {bar.equal:,} tied, {bar.worse:,} lost" for bar in bars)
+    return Figure("wins-bars", title, f"{told}.", OutcomeBars(bars, source.unit[1], words=("won", "tied", "lost")))
 
 
 def _delta_decimals(row: Row) -> int:
@@ -146,12 +148,14 @@ def _delta_range(row: Row, interval: Row | None) -> str:
 def _levels(source: Source, levels: Sequence[Row]) -> list[Block]:
     if not levels:
         return []
+    several = len(source.pairs) > 1
     columns = (
-        Column("comparison", number=False), Column("test", number=False), Column("n"), Column("interval"), Column("p"),
+        *([Column("comparison", number=False)] if several else []), Column("test", number=False), Column("n"),
+        Column("interval"), Column("p"),
     )  # fmt: skip
     body = tuple(
         (
-            Cell(pair_label((row["baseline"], row["system"]))),
+            *([Cell(pair_label((row["baseline"], row["system"])))] if several else []),
             Cell(_LEVELS[row["level"]], note="the verdict rests on it" if row["used"] else ""),
             Cell(f"{row['n']:,}"),
             Cell(source.range(row["measure"], row["interval"])),
@@ -160,77 +164,83 @@ def _levels(source: Source, levels: Sequence[Row]) -> list[Block]:
         for row in levels
     )
     remark = (
-        "Impressions of one user are alike, so flipping single impressions is right only if nobody has two. Flipping "
+        "Impressions of one unit are alike, so flipping single impressions is right only if no unit has two. Flipping "
         "whole queries asks whether other queries would show the same. Not adjusted for the number of comparisons."
     )
     name = source.measure_label(levels[0]["measure"])
     return [
-        Table("levels", f"The same difference in {name} at every level", columns, body),
+        Table("levels", f"The same difference in {name} at every level{_of_pair(source)}", columns, body),
         Paragraph(remark, small=True),
     ]
 
 
-def _logged(pairs: Sequence[Row]) -> list[Block]:
+def _of_pair(source: Source) -> str:
+    return f": {pair_label(source.pairs[0])}" if len(source.pairs) == 1 else ""
+
+
+def _logged(source: Source, pairs: Sequence[Row]) -> list[Block]:
+    """Count what was logged; pages that show no difference have a column where there are some."""
+    alike = any(row["undecidable"] for row in pairs)
     columns = (
         Column("comparison", number=False), Column("impressions"), Column("without clicks"),
-        Column("same results", note="nothing tells the rankers apart"), Column("clicks"), Column("units"),
-        Column("queries"), Column("went first", note="the ranker, not the baseline"),
+        *([Column("same results")] if alike else []), Column("clicks"), Column("units"),
+        Column("queries"), _first_column(source),
     )  # fmt: skip
     body = tuple(
         (
             Cell(pair_label((row["baseline"], row["system"]))),
             Cell(f"{row['impressions']:,}"),
             Cell(f"{row['without_clicks']:,}", note=_share(row["without_clicks"], row["impressions"])),
-            Cell(f"{row['undecidable']:,}", note=_share(row["undecidable"], row["impressions"])),
+            *([Cell(f"{row['undecidable']:,}", note=_share(row["undecidable"], row["impressions"]))] if alike else []),
             Cell(f"{row['clicks']:,}"),
-            *(Cell(wording.UNDEFINED if row[name] is None else f"{row[name]:,}") for name in ("units", "queries")),
+            *(_tested_units(source, row, level) for level in ("unit", "query")),
             Cell(_first(row), note=f"of {row['first_known']:,}" if row["first_known"] else ""),
         )
         for row in pairs
     )
-    return [Table("logged", "What was logged, by comparison", columns, body)]
+    table = Table("logged", "What was logged, by comparison", columns, body)
+    remark = "Same results: impressions on which nothing tells the rankers apart; clicks on them are ties."
+    return [table, *([Paragraph(remark, small=True)] if alike else [])]
+
+
+def _tested_units(source: Source, row: Row, level: str) -> Cell:
+    """Return the units, or queries, of a pair; below them those with clicks, which the verdict counts."""
+    n = row[{"unit": "units", "query": "queries"}[level]]
+    if n is None:
+        return Cell(wording.UNDEFINED)
+    pair = (row["baseline"], row["system"])
+    counted = [claim["n_clusters"] for claim in _claims(source) if (claim["baseline"], claim["system"]) == pair]
+    known = source.report["interleaving"]["tested_at"] == level and counted and counted[0] not in (None, n)
+    return Cell(f"{n:,}", note=f"{counted[0]:,} with clicks" if known else "")
+
+
+def _first_column(source: Source) -> Column:
+    if len(source.pairs) == 1:
+        return Column(f"{label(source.pairs[0][1])} went first")
+    return Column("went first", note="the ranker, not the baseline")
 
 
 def _share(part: int, whole: int) -> str:
-    return share_text(part / whole) if whole else ""
+    return wording.percent(part / whole, 1) if whole else ""
 
 
 def _first(row: Row) -> str:
     if not row["first_known"]:
         return wording.UNDEFINED
-    return f"{row['went_first']:,} ({wording.percent(row['went_first'] / row['first_known'], 1)})"
-
-
-def _design(found: Row) -> list[tuple[str, str]]:
-    design = found["design"]
-    items = [("scheme", shown(str(found["scheme"]), 60))]
-    columns = ", ".join(f"{role.replace('_', ' ')}: {shown(name, 40)}" for role, name in found["columns"].items())
-    items += [("columns", columns), ("design", _DESIGNS.get(design["kind"], shown(str(design["kind"]), 60)))]
-    if design["looks"]:
-        items.append(("planned looks", ", ".join(wording.percent(look, 0) for look in design["looks"])))
-    if design["kind"] != "fixed" or design["look"] > 1:
-        items.append(("this look", str(design["look"])))
-    if design["bound"] is not None:
-        bound = f"{design['bound']:.4f} standard errors, p ≤ {design['nominal_p']:.5f} of an ordinary test"
-        items.append((f"bound at this look ({shown(design['spending'] or '', 40)} spending)", bound))
-    if design["planned_units"]:
-        items.append(("planned units", f"{design['planned_units']:,}"))
-    if design["earlier"]:
-        items.append(("earlier looks", ", ".join(f"at {row['units']:,} units" for row in design["earlier"])))
-    return items
+    return f"{row['went_first']:,} ({_share(row['went_first'], row['first_known'])})"
 
 
 # ── what other sections say of a log ────────────────────────────────────────────────────────────────────────────────
 
 
 def preference_lines(source: Source, row: Row, intervals: str, sensitivity: str) -> tuple[str, str]:
-    """Return the lines under a verdict: interval, p and impressions; win shares, Δ, and wins or what could be shown."""
+    """Return the lines under a verdict: interval, p and impressions; win shares, and wins or what could be shown."""
     letter = "adjusted p" if is_adjusted(row) else "p"
     p = wording.p_statement(p_of(row), letter).replace(" ", "\N{NO-BREAK SPACE}")
     parts = []
     if row["win_share"] is not None:
-        both = f"{wording.percent(row['win_share'], 1)} against {wording.percent(1 - row['win_share'], 1)}"
-        parts.append(f"win share {both}, Δ = {wording.signed(row['delta'], _delta_decimals(row))}")
+        both = (source.mean(row["measure"], share) for share in (row["win_share"], 1 - row["win_share"]))
+        parts.append(f"win share {' against '.join(both)}")
     elif row["mean_system"] is not None:
         means = " against ".join(source.mean(row["measure"], row[f"mean_{side}"]) for side in ("system", "baseline"))
         parts.append(f"{source.measure_label(row['measure'])} {means} an impression")

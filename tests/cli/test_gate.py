@@ -120,8 +120,8 @@ def test_the_order_of_runs_plays_no_part(collection: Path, capsys: pytest.Captur
     ("policy", "runs", "status", "line"),
     [
         ("worse.toml", ["worse.run"], 1, 'NO-GO: "better" fails — RR falls by 0.'),
-        ("open.toml", ["new.run"], 3, 'CANNOT TELL: "level" is open — RR is 0.750'),
-        ("blocks.toml", ["new.run"], 1, 'CANNOT TELL: "level" is open — RR is 0.750'),
+        ("open.toml", ["new.run"], 3, 'CANNOT TELL: "level" is open — RR is 0.75 '),
+        ("blocks.toml", ["new.run"], 1, 'CANNOT TELL: "level" is open — RR is 0.75 '),
     ],
 )
 def test_the_exit_status_is_the_decision(
@@ -162,6 +162,7 @@ def test_a_finished_report_gets_the_decision_on_top(collection: Path, capsys: py
     after = json.loads((collection / "gate/report.json").read_text())
     assert after.pop("decision")["outcome"] == "go"
     assert before.pop("decision") is None
+    assert after["reproduction"]["inputs"].pop()["name"] == "p.toml"
     assert after == before
     assert (collection / "gate/per_query.csv").read_bytes() == (collection / "report/per_query.csv").read_bytes()
     # again from the JSON alone, the decision stays
@@ -230,7 +231,7 @@ def test_an_archived_baseline_is_matched_by_query_id(archive: Path, capsys: pyte
     fresh, against = (json.loads((archive / name / "report.json").read_text()) for name in ("both", "g"))
     _same_numbers(fresh["decision"], against["decision"])
     assert against["systems"][0] == {"name": "prod", "source": "archive/report.json (prod)"}
-    assert against["reproduction"]["inputs"][-1]["name"] == "archive/report.json"
+    assert [row["name"] for row in against["reproduction"]["inputs"][-2:]] == ["archive/report.json", "p.toml"]
     assert against["audit"]["unjudged_at"]["10"].keys() == {"prod", "new"}
 
 

@@ -166,7 +166,7 @@ def test_the_direction_of_a_metric_may_be_told_by_the_policy(folder: Path, capsy
     rule = '[[guard]]\nid = "slow"\nmeasure = "revenue"\nmargin = 0.1\nbetter = "lower"\n'
     Path("slow.toml").write_text('baseline = "A"\ncandidate = "B"\n' + rule, encoding="utf-8")
     assert main([*GATE, "slow.toml", "--quiet"]) == 1
-    assert "0.1 more allowed" in _lines(capsys)[0]
+    assert "a rise of up to 0.1 is allowed" in _lines(capsys)[0]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def found() -> Readout:
         ({"claim": [_claim(5.0)]}, "no_go", "claim", "a gain of more than 5 asked for"),
         ({"claim": [_claim(0.5)]}, "cannot_tell", "claim", "more units would settle it"),
         ({"claim": [_claim(measure="ctr")]}, "cannot_tell", "claim", "ctr "),
-        ({"guard": [_guard("ctr", margin_relative=0.2)]}, "go", "guard", "20 % less allowed"),
+        ({"guard": [_guard("ctr", margin_relative=0.2)]}, "go", "guard", "a fall of up to 20 % is allowed"),
         ({"guard": [_guard(segment={"attribute": "country"}, margin=0.5)]}, "go", "guard: fr", "revenue on fr"),
         (
             {"guard": [_guard(segment={"attribute": "country", "value": "it"}, margin=0.5)]},
@@ -82,7 +82,7 @@ def found() -> Readout:
             {"evidence": {"warnings": ["unit_of_analysis", "sample_ratio"]}, "claim": [_claim()]},
             "go",
             "evidence.sample_ratio",
-            "no warning sample_ratio",
+            "“Do the arms have their designed shares of units?”: nothing was found",
         ),
     ],
 )

@@ -140,7 +140,7 @@ CASES = [
         _many_without_difference,
         policy_of(guard=[guard()]),
         "go",
-        {"guard": ("holds", "0.02 less allowed")},
+        {"guard": ("holds", "a fall of up to 0.02 is allowed")},
     ),
     Case(
         "no difference is no gain, 20,000 queries",
@@ -207,7 +207,7 @@ CASES = [
         lambda: _latency(0.03),
         policy_of(guard=[{"id": "latency", "measure": "latency_ms", "margin_relative": 0.02}]),
         "no_go",
-        {"latency": ("fails", "2 % more allowed")},
+        {"latency": ("fails", "a rise of up to 2 % is allowed")},
     ),
     Case(
         "latency down is no harm",
@@ -216,7 +216,7 @@ CASES = [
             guard=[{"id": "latency", "measure": "latency_ms", "margin": 5.0}], claim=[claim(10.0, measure="latency_ms")]
         ),
         "go",
-        {"claim": ("holds", "falls by 19.95"), "latency": ("holds", "5 more allowed")},
+        {"claim": ("holds", "falls by 19.95"), "latency": ("holds", "a rise of up to 5 is allowed")},
     ),
     Case(
         "39 of 40 queries",
@@ -387,7 +387,7 @@ CASES = [
         lambda: _judged(0.98, 0.90),
         policy_of(**JUDGED),
         "cannot_tell",
-        {"evidence.judged": ("open", "at most 5.0 % apart")},
+        {"evidence.judged": ("open", "at most 5 percentage points apart")},
     ),
     Case(
         "a failed rule outweighs an open one",
@@ -516,7 +516,7 @@ def test_the_direction_of_a_ready_made_column_may_be_told() -> None:
     assert decide(report, policy_from_document(policy_of(guard=[slow]))).outcome == "go"
     decision = decide(report, policy_from_document(policy_of(guard=[slow | {"better": "lower"}])))
     assert decision.outcome == "no_go"
-    assert "0.02 more allowed" in decision.rules[-1].sentence
+    assert "a rise of up to 0.02 is allowed" in decision.rules[-1].sentence
 
 
 def test_a_segment_that_the_report_was_not_made_with_comes_from_the_attributes() -> None:
@@ -600,7 +600,7 @@ def test_an_end_that_nearly_reaches_the_bound_is_told_from_it() -> None:
     outcome, sentence = ruled(-low + 1e-5)
     assert outcome == "holds"
     shown = float(sentence.split("interval \N{MINUS SIGN}")[1].split(" to ")[0])
-    asked = float(sentence.split("; ")[-1].split(" less")[0])
+    asked = float(sentence.split(" of up to ")[1].split(" is")[0])
     assert shown < asked
     assert shown == pytest.approx(-low, abs=1e-5)
     assert "exactly" not in sentence

@@ -429,7 +429,7 @@ def test_a_ratio_is_dominated_by_a_unit_too() -> None:
     rows = units()
     rows[17] |= {"clicks": 4000, "impressions": 4100}
     found = readout(rows, "ctr = sum(clicks)/sum(impressions)")
-    assert "u00017 with 4,000" in check(found, "dominant_unit").found
+    assert "(u00017, clicks = 4,000)" in check(found, "dominant_unit").found
     again = readout(events(rows), "ctr = sum(clicks)/sum(impressions)")
     assert check(again, "dominant_unit").found == check(found, "dominant_unit").found
 
@@ -518,8 +518,16 @@ def test_a_trigger_that_misses_changes_is_warned_of() -> None:
     found = readout(rows, "revenue", trigger="seen")
     assert "untriggered_effect" in codes(found)
     assert [round(row.share, 3) for row in found.trigger] == [0.333]
+    told = check(found, "untriggered_effect")
+    assert (told.outcome, told.p_value, told.threshold) == ("warns", found.trigger[0].untriggered_p, 0.01)
     honest = [{**row, "revenue": row["revenue"] - (row["arm"] == "B") * (1 - row["seen"])} for row in rows]
-    assert "untriggered_effect" not in codes(readout(honest, "revenue", trigger="seen"))
+    fine = readout(honest, "revenue", "impressions", trigger="seen")
+    assert "untriggered_effect" not in codes(fine)
+    told = check(fine, "untriggered_effect")
+    assert (told.outcome, told.threshold) == ("ok", 0.005)
+    assert told.p_value == min(row.untriggered_p or 1.0 for row in fine.trigger)
+    assert "below .005 it warns" in told.found
+    assert "untriggered_effect" not in {row.code for row in readout(honest, "revenue").checks}
     with pytest.raises(PlanError, match="makes its own segments"):
         settings("revenue", trigger="seen", segments=("seen",))
 

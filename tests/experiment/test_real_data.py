@@ -32,9 +32,12 @@ def test_cookie_cats() -> None:
     assert rounds.mean_baseline == pytest.approx(expected["sum_gamerounds"]["mean_30"], rel=1e-12)
     assert rounds.p_value == pytest.approx(expected["sum_gamerounds"]["welch_p"], rel=1e-9)
     assert found.verdict[0].outcome == "worse"
-    assert "with 49,854 (p = .376 with it, p = .949 without" in check(found, "dominant_unit").found
-    without = next(other for other in rounds.also if other.test.startswith("without unit"))
-    assert without.p_value == pytest.approx(0.949, abs=5e-4)
+    assert "sum_gamerounds = 49,854) makes up" in check(found, "dominant_unit").found
+    assert "p = .376 with it, p = .949 without" in check(found, "dominant_unit").found
+    unit = next(other for other in rounds.also if other.test.startswith("without unit"))
+    assert rounds.difference == pytest.approx(-1.1575, abs=5e-4)
+    assert unit.difference == pytest.approx(-0.0433, abs=5e-4)
+    assert unit.p_value == pytest.approx(0.949, abs=5e-4)
 
 
 def test_open_bandit_from_one_file_an_arm() -> None:

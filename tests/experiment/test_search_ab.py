@@ -117,7 +117,12 @@ def test_first_screen_and_sections_show_it(report: dict[str, Any]) -> None:
             table = block.table if isinstance(block, Figure) else block
             if isinstance(table, Table):
                 tables[table.key] = table
-    assert [cell.text for cell in tables["trigger"].rows[0][:2]] == ["clicks per user", "new"]
+    assert tables["trigger"].rows[0][0].text == "clicks per user"
+    assert "new against current" in tables["trigger"].caption
+    # CTR is no mean over units: what its effect makes over all of them is not known
+    at = [column.label for column in tables["trigger"].columns].index("effect over all units")
+    assert [row[at].text == "—" for row in tables["trigger"].rows][:2] == [False, True]
+    assert [bool(row[at].note) for row in tables["trigger"].rows][:2] == [True, False]
     assert len(tables["days-1-table"].rows) == DAYS
 
 

@@ -424,3 +424,24 @@ def test_means_differ_by_the_difference() -> None:
             assert row.mean_system is not None
             assert row.mean_baseline is not None
             assert row.difference == pytest.approx(row.mean_system - row.mean_baseline, abs=1e-9)
+
+
+def test_credited_clicks_of_two_rankers_have_intervals_between_whole_units() -> None:
+    rows = log(600, 60, taste=0.8)
+    found = readout(rows)
+    clicked = {row["impression_id"] for row in rows if row["clicked"]}
+    for side, ranker in (("a", "prod"), ("b", "new")):
+        score = next(row for row in found.scores if (row.system, row.measure) == (ranker, "credited clicks"))
+        sums: dict[str, list[float]] = {}
+        for row in rows:
+            if row["impression_id"] in clicked:
+                mine = float(row["clicked"] and row["team"] == side)
+                both = sums.setdefault(row["unit_id"], [0.0, 0.0])
+                sums[row["unit_id"]] = [both[0] + mine, both[1] + (row["position"] == 1)]
+        credited, pages = np.array(list(sums.values())).T
+        mean, units = credited.sum() / pages.sum(), len(pages)
+        error = np.sqrt(units / (units - 1) * ((credited - mean * pages) ** 2).sum()) / pages.sum()
+        half = float(scipy_stats.t.ppf(0.975, units - 1)) * error
+        assert score.mean == pytest.approx(mean)
+        assert score.interval is not None
+        assert score.interval.ends == pytest.approx((mean - half, mean + half))

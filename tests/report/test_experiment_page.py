@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from rankstats.experiment import metric_from_text
 from rankstats.report.blocks import Figure, Table
 from rankstats.report.html import render_html
@@ -24,6 +26,10 @@ def report(**changes: Any) -> dict[str, Any]:
     return readout(rows, **{"metrics": metrics, "segments": ("country",), "time": "when", **changes}).to_dict()
 
 
+def section(made: dict[str, Any]) -> Any:
+    return next(section for section in page_model(made).sections if section.key == "experiment")
+
+
 def tables(made: dict[str, Any]) -> dict[str, Table]:
     found = {}
     for section in page_model(made).sections:
@@ -38,12 +44,49 @@ def test_guards_caps_and_days_stand_on_the_page_with_the_numbers_of_the_report()
     made = report()
     found = tables(made)
     guard = made["experiment"]["guards"][0]
-    assert [cell.text for cell in found["guards"].rows[0][:3]] == ["paid", "B", guard["outcome"]]
+    assert [cell.text for cell in found["guards"].rows[0][:2]] == ["paid", guard["outcome"]]
+    assert guard["outcome"] == "holds"
+    assert (found["guards"].rows[0][1].mark, found["guards"].rows[0][1].tone) == ("✓", "")
+    assert "B against A" in found["guards"].caption
     assert found["caps"].rows[0][2].text == f"{made['experiment']['caps'][0]['cap']:g}"
     assert [row[0].text for row in found["days-1-table"].rows] == [day["day"] for day in made["experiment"]["days"]]
-    hows = [row[2].text for row in found["beside"].rows]
+    hows = [row[1].text for row in found["beside"].rows]
     assert any(text.startswith("with past, variance") for text in hows)
     assert {"without covariates", "not winsorised"} <= set(hows)
+
+
+def test_the_effect_stands_beside_itself_without_covariates_and_days_are_measured_against_that_one() -> None:
+    made = report()
+    row = made["differences"][0]
+    raw = next(other for other in row["also"] if other["test"] == "without covariates")
+    means = {score["system"]: score["mean"] for score in made["scores"] if score["measure"] == row["measure"]
+             and score["segment"] is None}  # fmt: skip
+    assert raw["difference"] == pytest.approx(means["B"] - means["A"])
+    assert raw["difference"] != pytest.approx(row["difference"], abs=1e-4)
+    shown = next(cells for cells in tables(made)["beside"].rows if cells[1].text == "without covariates")
+    assert shown[2].text == f"{raw['difference']:+.2f}"
+    days = next(block for block in section(made).blocks if isinstance(block, Figure) and block.key == "days-1")
+    assert days.drawing.reference == raw["difference"]
+    assert [line.name for line in days.drawing.rows][:1] == ["all days, not adjusted"]
+    assert days.drawing.rows[0].value == raw["difference"] == made["experiment"]["days"][-1]["difference_to_date"]
+
+
+def test_the_heading_names_what_is_there() -> None:
+    assert section(report()).heading == "Guards, adjustment and days"
+    rows = units()
+    rows[17] |= {"revenue": 4000.0}
+    assert section(readout(rows, "revenue").to_dict()).heading == "Without the largest unit"
+    assert "experiment" not in {part.key for part in page_model(readout(units(), "revenue").to_dict()).sections}
+
+
+def test_shares_of_units_are_as_exact_as_the_check_of_them() -> None:
+    made = readout(units(401), "revenue").to_dict()
+    found = tables(made)
+    for cells, unit in zip(found["units"].rows, made["experiment"]["units"], strict=True):
+        assert cells[2].text == f"{100 * unit['n'] / 401:.2f}\N{NO-BREAK SPACE}%"
+    assert "counts" not in found
+    assert "checks" not in found
+    assert (found["evidence-checks"].caption, found["evidence-checks"].folded) == ("Checks of the experiment", False)
 
 
 def test_every_renderer_speaks_of_units() -> None:

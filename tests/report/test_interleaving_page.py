@@ -19,6 +19,10 @@ def report(**changes: Any) -> dict[str, Any]:
     return readout(log(300, 120), **{"segments": ["device"], **changes}).to_dict()
 
 
+def section(made: dict[str, Any]) -> Any:
+    return next(section for section in page_model(made).sections if section.key == "interleaving")
+
+
 def tables(made: dict[str, Any]) -> dict[str, Table]:
     found = {}
     for section in page_model(made).sections:
@@ -35,27 +39,49 @@ def test_wins_levels_and_sides_stand_on_the_page_with_the_numbers_of_the_report(
     assert [cell.text for cell in found["wins"].rows[0][1:4]] == [
         f"{row[name]:,}" for name in ("wins", "ties", "losses")
     ]
-    assert found["wins"].rows[0][4].text == f"{row['win_share'] * 100:.1f}\N{NO-BREAK SPACE}%"
-    assert [cells[1].text for cells in found["levels"].rows] == [
+    share, mean = found["wins"].rows[0][4].text, next(cells for cells in found["means"].rows if cells[0].text == "new")
+    assert share == mean[1].text
+    assert float(share) == pytest.approx(row["win_share"], abs=0.005)
+    bars = next(block for block in section(made).blocks if isinstance(block, Figure))
+    assert [(bar.better, bar.equal, bar.worse) for bar in bars.drawing.rows] == [
+        (row["wins"], row["ties"], row["losses"])
+    ]
+    assert "outcomes" not in {part.key for part in page_model(made).sections}
+    assert [cells[0].text for cells in found["levels"].rows] == [
         "whole units flipped",
         "whole queries flipped",
         "impressions flipped",
         "sign test of impressions without ties",
     ]
-    assert found["levels"].rows[0][1].note == "the verdict rests on it"
+    assert found["levels"].rows[0][0].note == "the verdict rests on it"
     assert found["logged"].rows[0][1].text == f"{pair['impressions']:,}"
     assert {cells[0].text: cells[1].text for cells in found["counts"].rows}[
         "impressions with clicks"
     ] == f"{row['n']:,}"
 
 
-def test_the_statement_has_shares_and_delta() -> None:
+def test_the_statement_has_the_two_shares_that_the_difference_is_of() -> None:
     page = page_model(report())
     assert page.facts == ("300 impressions", "2 rankers", "2 measures")
     statement = page.statements[0]
     assert statement.headline.startswith("new is better than prod on win share by +0.")
     assert re.search(r"impressions with clicks of \d+ units", statement.details[0])
-    assert re.search(r"win share .*Δ = \+0\.\d+ · \d+ impressions won, \d+ tied, \d+ lost", statement.details[1])
+    assert re.search(r"win share 0\.\d+ against 0\.\d+ · \d+ impressions won, \d+ tied", statement.details[1])
+    shares = [float(text) for text in re.findall(r"0\.\d+", statement.details[1].partition(" · ")[0])]
+    size = re.search(r"by \+(0\.\d+)", statement.headline)
+    assert size is not None
+    assert shares[0] - shares[1] == pytest.approx(float(size[1]), abs=0.011)
+
+
+def test_units_with_clicks_are_told_apart_from_all_units() -> None:
+    made = report()
+    pair, claim = made["interleaving"]["pairs"][0], made["differences"][0]
+    heads = [column.label for column in tables(made)["logged"].columns]
+    cell = tables(made)["logged"].rows[0][heads.index("units")]
+    assert cell.text == f"{pair['units']:,}"
+    told = f"{claim['n_clusters']:,} with clicks" if claim["n_clusters"] != pair["units"] else ""
+    assert cell.note == told
+    assert ("same results" in heads) == (pair["undecidable"] > 0)
 
 
 def test_every_renderer_speaks_of_rankers_and_impressions(no_figures: None) -> None:
@@ -76,7 +102,7 @@ def test_headings_are_in_the_words_of_a_log() -> None:
         assert "system" not in [column.label for column in table.columns], table.key
         assert "Means over units" not in table.caption
     ranks = [cells[2].text for cells in tables(made)["means"].rows]
-    assert ranks == ["3 (3–3)", "2 (2–2)", "1 (1–1)"]
+    assert ranks == ["1 (1–1)", "2 (2–2)", "3 (3–3)"]
     assert "the row's ranker less the column's" in tables(made)["matrix-table"].caption
     assert "Impressions won" in render_markdown(made)
 
@@ -86,13 +112,13 @@ def test_a_withheld_verdict_is_not_shown_as_a_plain_one() -> None:
     made = readout(rows, segments=["device"]).to_dict()
     page = page_model(made)
     assert page.where is not None
-    assert {row.tone for panel in page.where.panels for row in panel.forest.rows} == {"not-shown"}
+    assert {row.tone for panel in page.where.panels for row in panel.forest.rows} == {"withheld"}
     # the numbers alone would show it
     assert all(row["p_value"] < 0.01 for row in made["differences"])
     told = page.statements[0]
     assert told.headline.endswith("is withheld")
     assert told.details[0].startswith("The rankers did not go first equally often")
-    assert page.statements[0].tone == "not-shown"
+    assert page.statements[0].tone == "withheld"
     assert page.notices[0].severity == "serious"
 
 
