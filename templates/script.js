@@ -67,8 +67,13 @@
     if (target) target.scrollIntoView();
   };
 
-  // Paper shows the rules that the screen folds.
-  window.addEventListener("beforeprint", () => document.querySelectorAll("details.held").forEach((held) => { held.open = true; }));
+  // Paper shows the tables that the screen folds; only the twin of a figure stays away.
+  const unfolded = [];
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details.fold:not([open])").forEach((fold) => {
+    fold.open = true;
+    unfolded.push(fold);
+  }));
+  window.addEventListener("afterprint", () => unfolded.splice(0).forEach((fold) => { fold.open = false; }));
 
   document.querySelectorAll("table.sortable").forEach(makeSortable);
   settle();

@@ -13,18 +13,24 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from rankstats.report import blocks
+from rankstats.report import blocks, tones
 from rankstats.report.model import page_model
 from rankstats.report.strips import strip, ticks
-from rankstats.report.texts import showable
+from rankstats.report.texts import showable, width
 
 PAGE, STYLE = "page.html.j2", "style.css"
 SCRIPTS = ("queries.js", "script.js")
 _RISKY = re.compile("[<>&\x7f-\x9f\u2028-\u202e\u2066\u2067]")
 _FORMULA = re.compile(r"\(2\^rel \N{MINUS SIGN} 1\)")
 _P_STATEMENT = re.compile(r"\bp ([=<]) (?=[.\d])")
+# An option, a date, a name: broken after its hyphen it reads as another, and cannot be typed again from paper.
+_HYPHENED = re.compile(r"(?<!\S)(?=\S*-)\S{3,24}(?!\S)")
+# In a command a path may be longer: a narrow page scrolls it.
+_ARGUMENT = re.compile(r"(?<!\S)(?=\S*[-/])\S{2,40}(?!\S)")
+_UNBROKEN_CELL = 16
+"""Width of the longest text of a cell that is kept on one line."""
 
 
 def render_html(report: Mapping[str, Any]) -> str:
@@ -95,11 +101,13 @@ def environment() -> jinja2.Environment:
     environment.globals |= {
         "strip": strip,
         "ticks": ticks,
-        "marks": blocks.MARKS,
+        "marks": tones.MARKS,
+        "is_brief": _is_brief,
         "figure_svg": _figure_svg,
         "data_text": _data_text,
         "prose_html": _prose_html,
     }
+    environment.filters |= {"unbroken": _unbroken, "command": _command}
     return environment
 
 
@@ -112,6 +120,25 @@ def _finalized(value: Any) -> Any:
         return kept
     held = _FORMULA.sub(lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), kept)
     return _P_STATEMENT.sub("p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", held)
+
+
+def _unbroken(text: str) -> Markup:
+    """Return a text with its short hyphened words held together."""
+    return _held(_HYPHENED, text)
+
+
+def _command(text: str) -> Markup:
+    """Return a command with its arguments held together, but for very long ones."""
+    return _held(_ARGUMENT, text)
+
+
+def _held(words: re.Pattern[str], text: str) -> Markup:
+    return Markup(words.sub(lambda match: f'<span class="whole">{match[0]}</span>', str(escape(_finalized(text)))))
+
+
+def _is_brief(text: str) -> bool:
+    """Return whether the text of a cell is short enough to stay on one line."""
+    return len(text) <= _UNBROKEN_CELL and width(text) <= _UNBROKEN_CELL
 
 
 def _figure_svg(figure: blocks.Figure) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -135,7 +136,7 @@ STICKING_OUT = """() => Array.from(document.querySelectorAll('main td, main th')
 )
 def test_no_text_runs_over_the_next_cell(show: Any, name: str) -> None:
     page = show(name)
-    page.evaluate("document.querySelectorAll('details.twin').forEach((d) => { d.open = true; })")
+    page.evaluate("document.querySelectorAll('.twin, .fold').forEach((d) => { d.open = true; })")
     assert page.evaluate(STICKING_OUT) == []
     page.set_viewport_size({"width": 400, "height": 800})
     assert page.evaluate(STICKING_OUT) == []
@@ -155,9 +156,24 @@ def test_the_strip_needs_no_scrolling_on_a_narrow_page(show: Any, name: str) -> 
     region = page.locator(".scroll:has(> #where)")
     assert region.evaluate("(e) => e.scrollWidth <= e.clientWidth + 1")
     for row in page.locator("#where tbody tr").all():
-        assert row.bounding_box()["height"] <= 48
+        # a name of two lines and what stands under it
+        assert row.bounding_box()["height"] <= 58
         # how many queries a row rests on stands under its name
-        assert row.locator("th").evaluate("(e) => getComputedStyle(e, '::after').content").startswith('"n ')
+        told = row.locator("th").evaluate("(e) => getComputedStyle(e, '::after').content")
+        assert re.search(r"\bn\s\d", told)
+
+
+def test_the_strip_names_its_segments_in_full_on_a_narrow_page(open_page: Any) -> None:
+    report = sample_report(2)
+    report["segments"][1]["label"] = f"{report['segments'][1]['value']} (50–90 %)"
+    report["segments"][2]["label"] = "≤ 300 relevant documents"
+    page = open_page(render_html(report), viewport={"width": 400, "height": 800})
+    names = page.locator("#where tbody .name")
+    assert names.filter(has_text="≤ 300 relevant documents").count() == 1
+    for name in names.all():
+        assert name.evaluate("(e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight + 1")
+    # the head says what the numbers under the names are
+    assert page.locator("#where .lead").evaluate("(e) => getComputedStyle(e, '::after').content").startswith('"n, ')
 
 
 def test_the_marks_of_a_forest_are_seen_without_scrolling_on_a_narrow_page(show: Any) -> None:
@@ -366,3 +382,63 @@ def test_print_is_light_and_holds_the_ends_of_the_query_table(show: Any) -> None
     for line in page.locator(".examples summary").all():
         assert line.bounding_box()["height"] < 60
     assert not any(controls.is_visible() for controls in page.locator(".controls").all())
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_paper_shows_what_the_screen_folds_but_for_the_twins_of_figures(show: Any, script: bool) -> None:
+    page = show("three", java_script_enabled=script)
+    page.emulate_media(media="print")
+    if script:
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#measure-1 tbody tr").first.is_visible()
+    assert page.locator("#measure-1 caption").bounding_box()["height"] > 8
+    assert not any(fold.is_visible() for fold in page.locator(":is(.fold, .twin) > summary").all())
+    assert not page.locator("#pairs-1-table").is_visible()
+    assert page.locator("thead").first.evaluate("(e) => getComputedStyle(e).display") == "table-header-group"
+    if script:
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert page.locator(".fold[open]").count() == 0
+
+
+def test_paper_has_no_word_about_what_only_a_screen_can_do(show: Any) -> None:
+    page = show("three")
+    legend = page.get_by_text("to see both lists")
+    assert legend.is_visible()
+    page.emulate_media(media="print")
+    assert not legend.is_visible()
+    page.evaluate("document.querySelector('.examples details').open = true")
+    assert legend.is_visible()
+
+
+def test_a_folded_table_does_not_say_its_caption_twice(show: Any) -> None:
+    page = show("three")
+    page.evaluate("document.querySelectorAll('.fold').forEach((d) => { d.open = true; })")
+    assert page.locator("#measure-1 caption").bounding_box()["height"] <= 1
+    assert page.get_by_role("table", name="all conventions").first.is_visible()
+
+
+def test_paper_marks_where_a_long_table_leaves_rows_out(show: Any) -> None:
+    page = show("largest")
+    page.emulate_media(media="print")
+    said = page.locator("#means tbody tr > th").evaluate_all(
+        "(all) => all.filter((e) => e.checkVisibility()).map((e) => getComputedStyle(e, '::before').content)"
+    )
+    assert said == ["none"] * 10 + ['"…"'] + ["none"] * 9
+
+
+def test_a_long_caption_does_not_stretch_its_table(show: Any) -> None:
+    page = show("three")
+    table = page.locator("#health table").first
+    before = table.bounding_box()["width"]
+    table.evaluate("(e) => { e.caption.textContent = 'many words '.repeat(12); }")
+    assert table.bounding_box()["width"] == before
+    # and the table does not squeeze the caption
+    assert table.evaluate("(e) => e.caption.getBoundingClientRect().width") > 600
+
+
+def test_a_command_is_not_broken_within_an_option(show: Any) -> None:
+    page = show("three", viewport={"width": 400, "height": 800})
+    arguments = page.locator("#method pre .whole")
+    assert arguments.count() > 3
+    for argument in arguments.all():
+        assert argument.evaluate("(e) => e.getClientRects().length") == 1

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from rankstats.errors import RankstatsError
-from rankstats.report.html import render_html, template_text
+from rankstats.report.html import environment, render_html, template_text
+from tests.report.kinds import many_report
 from tests.report.reading import Page
 from tests.report.sample import MEASURES, hostile_report, sample_report
 
@@ -39,14 +40,15 @@ def row_of(report: dict[str, Any], measure: str, system: str, segment: str | Non
 def p_text(p: float) -> str:
     if p < 0.001:
         return "< .001"
-    return "1" if p >= 1 else f"{p:.3f}"[1:]
+    return "> .999" if p >= 0.9995 else f"{p:.3f}"[1:]
 
 
 def test_means_are_those_of_the_report() -> None:
     report = sample_report()
     table = Page(rendered()).tables["means"]
-    for line, system in zip(table[1:], report["systems"], strict=True):
-        assert line[0].startswith(system["name"])
+    assert len(table) == len(report["systems"]) + 1
+    for line in table[1:]:
+        system = next(system for system in report["systems"] if line[0].startswith(system["name"]))
         means = [cell for cell, head in zip(line, table[0], strict=True) if not head.startswith("rank")]
         for cell, (measure, _, _) in zip(means[1:], MEASURES, strict=True):
             score = next(
@@ -212,6 +214,7 @@ def test_a_segment_of_few_queries_gets_no_verdict() -> None:
     assert "too few" in line
     row = next(line for line in Page(rendered()).tables["segments-1-table"] if line[0] == "head")
     assert row[-1] == "○ too few"
+    assert not re.search(r"p(&nbsp;|\xa0)too few", rendered())
 
 
 @pytest.mark.usefixtures("no_figures")
@@ -268,3 +271,43 @@ def test_an_empty_list_says_so() -> None:
     assert '<td colspan="5">returned nothing</td>' not in render_html(report)
     report["lists"][0]["docs"] = []
     assert '<td colspan="5">returned nothing</td>' in render_html(report)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "html"),
+    [
+        ("unbroken", "sbert-both, on 2024-05-06 (--lower)",
+         '<span class="whole">sbert-both,</span> on <span class="whole">2024-05-06</span> '
+         '<span class="whole">(--lower)</span>'),
+        ("unbroken", "<b>-1 & no hyphen", '<span class="whole">&lt;b&gt;-1</span> &amp; no hyphen'),
+        ("unbroken", "x-" * 20, "x-" * 20),
+        ("command", "rankstats gate r/report.json --out a",
+         'rankstats gate <span class="whole">r/report.json</span> <span class="whole">--out</span> a'),
+    ],
+)  # fmt: skip
+def test_words_that_break_at_a_hyphen_are_held_together(kind: str, text: str, html: str) -> None:
+    assert str(environment().filters[kind](text)) == html
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_only_the_twin_of_a_figure_is_left_to_the_screen() -> None:
+    folds = re.findall(r'<details class="([\w ]+)">\s*<summary>(.*?)</summary>', render_html(sample_report()))
+    kinds = {kind: [said for k, said in folds if k == kind] for kind, _ in folds}
+    assert set(kinds) == {"twin", "fold"}
+    assert all(said.startswith("As a table") for said in kinds["twin"])
+    assert any(said.endswith("all conventions") for said in kinds["fold"])
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_a_table_that_scrolls_says_how_many_rows_it_has() -> None:
+    html = render_html(many_report())
+    caption = re.search(r'<caption id="means-c">[^<]*(<span class="key">.*?</span>)?</caption>', html)
+    assert caption is not None
+    assert caption[1] == f'<span class="key">{len(Page(html).tables["means"]) - 1} rows</span>'
+
+
+def test_a_number_that_begins_a_row_stands_under_its_head() -> None:
+    html = rendered()
+    table = html[html.index('<table id="distribution-1-table"') :]
+    assert '<th scope="col" class="n">from</th>' in table
+    assert re.search(r'<tr><th scope="row" class="n">', table)
