@@ -259,8 +259,11 @@ class _Joined:
             column.add(values)
         if self._hashes is not None and block.hashes is not None:
             self._hashes.add(block.hashes)
-        for chunk in getattr(block.doc_ids, "chunks", [block.doc_ids]):
-            self._doc_ids.add(chunk)
+        if isinstance(block.doc_ids, pa.ChunkedArray):
+            for chunk in block.doc_ids.chunks:
+                self._doc_ids.add(chunk)
+        else:
+            self._doc_ids.keep(block.doc_ids)
 
     def columns(self) -> Columns:
         doc_ids = pa.chunked_array(self._doc_ids.chunks(), pa.string())

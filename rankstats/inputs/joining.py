@@ -99,6 +99,12 @@ class JoinedTexts:
         self._n_bytes += size
         self._rows += len(texts)
 
+    def keep(self, texts: pa.Array[Any]) -> None:
+        """Append an array as it is, without a copy: one that holds no more memory than its texts."""
+        self._close()
+        self._bytes = np.empty(0, np.uint8)
+        self._chunks.append(texts)
+
     def chunks(self) -> Sequence[pa.Array[Any]]:
         """Return all texts in their order; nothing can be added any more."""
         self._close()
