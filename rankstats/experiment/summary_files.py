@@ -38,6 +38,8 @@ _T = TypeVar("_T")
 def is_summary(path: str | Path) -> bool:
     """Whether a file says that it is a summary, plain or compressed by gzip; its content decides, not its name."""
     try:
+        if not Path(path).is_file():
+            return False  # what comes from a pipe is gone once it was looked at
         with Path(path).open("rb") as file:
             start = file.read(_SNIFFED)
         if start.startswith(_GZIP):

@@ -229,10 +229,12 @@ class SumsReader:
         return Variable(f"CASE WHEN {complete} THEN {sql} END" if complete else sql, low, high, whole)
 
     def _number(self, column: str) -> str:
+        return f"CAST({identifier(column)} AS DOUBLE)" if self._is_trusted(column) else self._checked(column)
+
+    def _checked(self, column: str) -> str:
+        """Return SQL of a number that is NULL where the cell holds NaN."""
         kind = self.query.columns[column]
         name = identifier(column)
-        if self._is_trusted(column):
-            return f"CAST({name} AS DOUBLE)"
         if kind == "DOUBLE":
             return f"CASE WHEN {is_value(name)} THEN {name} END"
         return f"CAST({name} AS DOUBLE)" if kind in WHOLE_TYPES else number_of(column, kind)
@@ -265,7 +267,8 @@ class SumsReader:
         return [plain]
 
     def _empty(self, column: str) -> int:
-        sql = f"SELECT count(*) - count({self._number(column)}) FROM {self.source}"
+        # a sum does not meet the NaN of a unit that it leaves out because another column has no value
+        sql = f"SELECT count(*) - count({self._checked(column)}) FROM {self.source}"
         return int(self.tables.rows(sql, self.query.name)[0][0])
 
     # ── groups ──────────────────────────────────────────────────────────────────────────────────────────────────────

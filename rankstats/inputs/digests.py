@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 import threading
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ class FileDigest:
     Raises
     ------
     InputError
-        If it is absent, no file, unreadable or empty.
+        If it is absent, no file that can be read twice, unreadable or empty.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -34,6 +35,8 @@ class FileDigest:
         self._hash = hashlib.sha256()
         self._size = 0
         self._fault: OSError | None = None
+        if _is_read_once(path):  # the engine opens it again: it would find nothing, or wait for ever
+            raise InputError("is a pipe or a device, which cannot be read twice; write it to a file first", name)
         try:
             self._file: Any = path.open("rb")
             first = self._file.read(_BLOCK)
@@ -65,3 +68,11 @@ class FileDigest:
         if self._fault is not None:
             raise InputError(f"cannot be read ({self._fault})", self._name)
         return Source(self._name, self._hash.hexdigest(), self._size)
+
+
+def _is_read_once(path: Path) -> bool:
+    try:
+        kind = path.stat().st_mode
+    except (OSError, ValueError):
+        return False  # to open it says why
+    return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)

@@ -80,13 +80,12 @@ class JoinedTexts:
 
     def add(self, texts: pa.Array[Any]) -> None:
         """Append an array of strings without nulls."""
-        buffers: list[Any] = texts.buffers()
-        _, offset_buffer, byte_buffer = buffers
+        _, offset_buffer, byte_buffer = _buffers(texts)
         if not len(texts):
             return
         offsets = np.frombuffer(offset_buffer, np.int32)[texts.offset : texts.offset + len(texts) + 1]
         first, size = int(offsets[0]), int(offsets[-1] - offsets[0])
-        if self._n_bytes + size > len(self._bytes) or self._rows + len(texts) >= len(self._offsets):
+        if not self._has_room(len(texts), size):
             self._close()
             self._bytes = _room_for(max(self._chunk_bytes, size), np.uint8)
             self._offsets = _room_for(max(self._chunk_rows, len(texts)) + 1, np.int32)
@@ -100,9 +99,14 @@ class JoinedTexts:
         self._rows += len(texts)
 
     def keep(self, texts: pa.Array[Any]) -> None:
-        """Append an array as it is, without a copy: one that holds no more memory than its texts."""
+        """Append an array as it is, without a copy: one that holds no more memory than its texts.
+
+        It is copied all the same where a chunk has been begun and has room: one that is closed early wastes the rest.
+        """
+        if self._rows and self._has_room(len(texts), _buffers(texts)[2].size):
+            self.add(texts)
+            return
         self._close()
-        self._bytes = np.empty(0, np.uint8)
         self._chunks.append(texts)
 
     def chunks(self) -> Sequence[pa.Array[Any]]:
@@ -110,9 +114,20 @@ class JoinedTexts:
         self._close()
         return self._chunks
 
+    def _has_room(self, rows: int, size: int) -> bool:
+        return self._n_bytes + size <= len(self._bytes) and self._rows + rows < len(self._offsets)
+
     def _close(self) -> None:
         if self._rows:
             offsets, content = self._offsets[: self._rows + 1], self._bytes[: self._n_bytes]
             buffers = [None, pa.py_buffer(offsets), pa.py_buffer(content)]
             self._chunks.append(pa.Array.from_buffers(pa.string(), self._rows, buffers))
+        # the chunk has these now: nothing may be written to them any more
+        self._bytes, self._offsets = np.empty(0, np.uint8), np.zeros(1, np.int32)
         self._n_bytes = self._rows = 0
+
+
+def _buffers(texts: pa.Array[Any]) -> list[Any]:
+    """Return validity, offsets and content of an array of strings."""
+    buffers: list[Any] = texts.buffers()
+    return buffers

@@ -15,7 +15,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from rankstats.errors import InputError, PlanError
-from rankstats.experiment import metric_from_text, with_roles
+from rankstats.experiment import ExperimentSettings, metric_from_text, with_roles
+from rankstats.experiment.reading import read_experiment
 from rankstats.experiment.sums_reading import SumsReader
 from tests.experiment.made import check, effect, readout
 
@@ -128,3 +129,20 @@ def test_nan_that_a_parquet_file_does_not_state_is_no_value(
         assert one.n == other.n
         assert one.difference == pytest.approx(other.difference, rel=1e-9, abs=1e-12)
         assert one.standard_error == pytest.approx(other.standard_error, rel=1e-9)
+
+
+def test_empty_cells_of_units_that_another_column_leaves_out_are_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(5.0, 1.0, (2, 400))
+    x[[4, 9]] = y[[4, 9, 13]] = np.nan
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"arm": ["A", "B"] * 200, "x": x, "y": y}), path)
+    seen = []
+    for suits in (SumsReader.suits, lambda self: False):
+        monkeypatch.setattr(SumsReader, "suits", suits)
+        asked = tuple(map(metric_from_text, ("sum(x)/sum(y)", "share(y)")))
+        found = read_experiment(ExperimentSettings(rows=((None, str(path)),), metrics=asked))
+        seen.append([(metric.absent, metric.empty_cells) for metric in found.metrics])
+    assert seen == [[((1, 2), 5), ((1, 2), 3)]] * 2

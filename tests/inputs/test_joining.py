@@ -34,6 +34,25 @@ def test_texts_survive_whatever_the_chunks(monkeypatch: pytest.MonkeyPatch, chun
     assert pa.chunked_array(chunks, pa.string()).to_pylist() == texts
 
 
+def test_texts_that_are_kept_among_others_leave_no_chunk_half_full() -> None:
+    blocks = [[f"{i} {k}" for k in range(50)] for i in range(40)]
+    column = JoinedTexts()
+    for i, texts in enumerate(blocks):
+        (column.add if i % 2 else column.keep)(pa.array(texts, pa.string()))
+    chunks = column.chunks()
+    assert pa.chunked_array(chunks, pa.string()).to_pylist() == [text for texts in blocks for text in texts]
+    assert len(chunks) == 2
+
+
+def test_empty_texts_after_kept_ones_spoil_no_chunk_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "_CHUNK_BYTES", 4)
+    column = JoinedTexts()
+    column.add(pa.array(["ab", "c"]))
+    column.keep(pa.array(["longer"]))
+    column.add(pa.array(["", ""]))
+    assert pa.chunked_array(column.chunks(), pa.string()).to_pylist() == ["ab", "c", "longer", "", ""]
+
+
 def test_nothing_added_is_nothing() -> None:
     assert list(JoinedTexts().chunks()) == []
     assert len(JoinedNumbers(np.int32, 8).values()) == 0
