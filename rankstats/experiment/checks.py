@@ -40,7 +40,7 @@ def make_checks(
     found += [check for metric in evidence.metrics for check in _skewed(metric, evidence)]
     found += [check for name in evidence.covariates for check in _covariate_balance(name, evidence)]
     found += _logging(evidence)
-    found += [_segment_balance(attribute, evidence) for attribute in evidence.attributes]
+    found += [_segment_balance(attribute, evidence, settings.trigger) for attribute in evidence.attributes]
     found.append(_looks(settings, earlier, sum(evidence.units)))
     return tuple(found)
 
@@ -126,7 +126,7 @@ def _two_arms(evidence: Evidence) -> Check:
 
 
 def _unit_of_analysis(evidence: Evidence) -> Check:
-    question = "Is what was randomised what is counted?"
+    question = "Are rows added up to what was randomised?"
     if evidence.unit is not None:
         found = f"Rows are added up by {evidence.unit}: {evidence.rows:,} rows, {sum(evidence.units):,} units."
         if evidence.rows > sum(evidence.units) and "unassigned" not in evidence.counts:
@@ -266,7 +266,7 @@ def _covariate_balance(name: str, evidence: Evidence) -> Iterator[Check]:
         yield Check("covariate_balance", question, None, p, WARNS_BELOW, outcome, found, None)
 
 
-def _segment_balance(attribute: str, evidence: Evidence) -> Check:
+def _segment_balance(attribute: str, evidence: Evidence, trigger: str | None) -> Check:
     """χ² of arms × segments: segments that were known before are as frequent in every arm."""
     table = np.array([cell.n for cell in evidence.cells if cell.attribute == attribute], dtype=np.float64)
     table = table[:, table.sum(axis=0) > 0]
@@ -275,13 +275,16 @@ def _segment_balance(attribute: str, evidence: Evidence) -> Check:
     df = (table.shape[0] - 1) * (table.shape[1] - 1)
     p = max(float(special.chdtrc(df, statistic)), float(np.finfo(np.float64).tiny)) if df else 1.0
     outcome = "warns" if p < WARNS_BELOW else "ok"
-    found = f"The segments of {attribute} are as frequent in every arm as chance allows ({p_statement(p)})."
+    what = "Triggered units are" if attribute == trigger else f"The segments of “{attribute}” are"
+    found = f"{what} as frequent in every arm as chance allows ({p_statement(p)})."
     if outcome == "warns":
         found = (
-            f"The segments of {attribute} are not equally frequent in the arms ({p_statement(p)}): the treatment may "
+            f"{what} not equally frequent in the arms ({p_statement(p)}): the treatment may "
             "change which segment a unit is in; effects by segment are then not effects of the treatment."
         )
-    question = f"Are the segments of {attribute} alike in the arms?"
+    question = f"Are the segments of “{attribute}” alike in the arms?"
+    if attribute == trigger:
+        question = "Are as many units triggered in every arm?"
     return Check("segment_balance", question, statistic, p, WARNS_BELOW, outcome, found)
 
 

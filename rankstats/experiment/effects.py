@@ -9,6 +9,7 @@ import numpy as np
 
 from rankstats import stats
 from rankstats.comparison.result import Family, Heterogeneity, Interval, OtherCorrection, defined
+from rankstats.comparison.verdicts import level_text
 from rankstats.experiment.checks import withheld_by
 from rankstats.experiment.contrasts import Contrast, contrast, interval_of, plain_pair, tested, why_no_interval
 from rankstats.experiment.effect_rows import CONFIRMATORY, EXPLORATORY, GUARDS, effect_rows
@@ -16,6 +17,7 @@ from rankstats.experiment.evidence import Evidence
 from rankstats.experiment.metrics import Metric
 from rankstats.experiment.result import Check, DayEffect, Effect, Guard
 from rankstats.experiment.settings import ExperimentSettings
+from rankstats.experiment.wording import named
 from rankstats.stats import ArmPair
 from rankstats.wording import decimals_for, interval, number, p_statement, percent, signed
 
@@ -153,7 +155,7 @@ def _guard(found: Contrast, evidence: Evidence, settings: ExperimentSettings) ->
     shown = interval_of(low, high, error, 1 - settings.alpha, "Fieller" if is_relative else "Welch t")
     effect, p = defined(result.estimate[0]), defined(result.p_value[0])
     arm = evidence.arms[found.arm]
-    sentence = f"Guard {metric.name} is open for {arm}: {why_no_interval(pair, 0)}."
+    sentence = f"Guard {named(metric.name)} is open for {arm}: {why_no_interval(pair, 0)}."
     if effect is not None and shown is not None:
         sentence = _guard_sentence(metric, arm, (effect, shown, p), outcome, defined(error))
     return Guard(metric.name, evidence.arms[0], arm, margin, is_relative, effect, p, shown, outcome, sentence)
@@ -176,8 +178,8 @@ def _guard_sentence(
         allowed = number(metric.margin, max(decimals, decimals_for(metric.margin)))
     verb = {"holds": "holds", "fails": "fails", "open": "is open"}[outcome]
     return (
-        f"Guard {metric.name} {verb} for {arm}: {size} (interval {ends}; {allowed} of harm is tolerated; "
-        f"{p_statement(p, 'one-sided p')})."
+        f"Guard {named(metric.name)} {verb} for {arm}: {size} ({level_text(shown)} interval {ends}; {allowed} of harm "
+        f"is tolerated; {p_statement(p, 'one-sided p')})."
     )
 
 

@@ -22,6 +22,7 @@ from rankstats.comparison.result import (
     Warning,
     plain,
 )
+from rankstats.stats.sample_ratio import WARNS_BELOW
 from rankstats.tables import MeasureInfo
 
 if TYPE_CHECKING:
@@ -273,9 +274,19 @@ class Readout:
 
     @property
     def evidence_checks(self) -> tuple[Checked, ...]:
-        """The checks in the form of a comparison's."""
+        """The checks in the form of a comparison's; a p that is small, but no warning, is worth a note."""
         words = {"ok": "ok", "warns": "warning", "blocks": "serious"}
-        return tuple(Checked(check.code, check.question, words[check.outcome], check.found) for check in self.checks)
+        return tuple(
+            Checked(check.code, check.question, "info" if self._is_close(check) else words[check.outcome], check.found)
+            for check in self.checks
+        )
+
+    def _is_close(self, check: Check) -> bool:
+        """Return whether units without a trigger differ at the usual level, shared as the level of the check is."""
+        if check.code != "untriggered_effect" or check.outcome != "ok":
+            return False
+        p, threshold = check.p_value, check.threshold
+        return p is not None and threshold is not None and p < threshold * self.alpha / WARNS_BELOW
 
     def to_frame(self) -> pd.DataFrame:
         """Return the effects as a frame, one row each, with flat columns for segments and intervals."""

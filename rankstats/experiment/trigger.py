@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rankstats.comparison.result import Interval, Warning
+from rankstats.comparison.verdicts import level_text
 from rankstats.experiment.evidence import Evidence
 from rankstats.experiment.metrics import Metric
 from rankstats.experiment.result import Check, Effect, TriggerEffect
@@ -74,14 +75,17 @@ def trigger_warnings(
     rows: Sequence[TriggerEffect], differences: Sequence[Effect], primary: Sequence[str]
 ) -> tuple[Warning, ...]:
     """Say what the claims are by trigger, and warn where units without a trigger differ between the arms."""
-    errors = {(row.measure, row.system): row.standard_error for row in differences if row.segment is None}
+    wholes = {(row.measure, row.system): row for row in differences if row.segment is None}
     told = []
     for row in rows:
         if row.measure in primary and row.diluted is not None and row.diluted_interval is not None:
-            decimals = decimals_for(errors.get((row.measure, row.system)))
+            whole, shown = wholes[row.measure, row.system], row.diluted_interval
+            decimals = decimals_for(whole.standard_error)
+            ends = f"{level_text(shown)} interval {interval(*shown.ends, decimals)}"
+            adjusted = f"adjusted for {' and '.join(whole.adjusted_for)} and " if whole.adjusted_for else ""
             text = (
-                f"{percent(row.share)} of the units are triggered. The effect on them, spread over all units, is "
-                f"{signed(row.diluted, decimals)} (interval {interval(*row.diluted_interval.ends, decimals)})."
+                f"{percent(row.share)} of the units are triggered. The effect on them, {adjusted}spread over all "
+                f"units, is {signed(row.diluted, decimals)} ({ends})."
             )
             told.append(Warning("trigger", "info", text, f"{row.system} against {row.baseline}, {row.measure}"))
     return (*told, *_untriggered(rows))
@@ -90,7 +94,8 @@ def trigger_warnings(
 def trigger_checks(rows: Sequence[TriggerEffect]) -> tuple[Check, ...]:
     """Return the check that units without a trigger do not differ, if there are such units.
 
-    The smallest p-value of all metrics and arms is compared with the threshold divided by their number.
+    The smallest p-value of all metrics and arms is compared with the threshold divided by their number. What is no
+    warning is said without a verdict: among the exploratory differences the same one may be shown.
     """
     known = [(row.untriggered_p, row) for row in rows if row.untriggered_p is not None]
     if not known:
@@ -98,10 +103,12 @@ def trigger_checks(rows: Sequence[TriggerEffect]) -> tuple[Check, ...]:
     p, least = min(known, key=lambda found: found[0])
     threshold = WARNS_BELOW / len(rows)
     name = least.measure if len({row.system for row in rows}) == 1 else f"{least.measure}, {least.system}"
-    sizes = f"{p_statement(p, 'smallest p')}, {name}; below {_short(threshold)} it warns"
-    sizes += f", {_short(WARNS_BELOW)} shared by {count(len(rows), 'comparison')}" if len(rows) > 1 else ""
     warns = p < threshold
-    found = f"The arms {'differ' if warns else 'are not shown to differ'} among the units without a trigger ({sizes})."
+    limit = f"below {_short(threshold)} it warns"
+    limit += f", {_short(WARNS_BELOW)} shared by {count(len(rows), 'comparison')}" if len(rows) > 1 else ""
+    found = f"Among the units without a trigger: {p_statement(p, 'smallest p')} ({name}; {limit})."
+    if warns:
+        found = f"The arms differ among the units without a trigger ({p_statement(p, 'smallest p')}, {name}; {limit})."
     question = "Are the arms alike where no effect can be?"
     return (Check(UNTRIGGERED_EFFECT, question, None, p, threshold, "warns" if warns else "ok", found),)
 

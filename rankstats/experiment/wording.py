@@ -32,7 +32,7 @@ def has_too_few(row: Effect) -> bool:
 
 def sentence(row: Effect, outcome: str, label: str) -> str:
     """Return the verdict in words: who, by how much, interval, adjusted p, units."""
-    n = count(row.n, "unit")
+    n, label = count(row.n, "unit"), named(label)
     if row.difference is None:
         return f"{row.system} and {row.baseline} cannot be compared on {label}: an arm has no value."
     size = signed(row.difference, decimals_for(row.standard_error)) + relative_words(row)
@@ -55,6 +55,17 @@ def sentence(row: Effect, outcome: str, label: str) -> str:
         return f"{row.system} is not shown to differ from {row.baseline} on {label}: {told}."
     lower = "" if row.higher_is_better else "; lower is better"
     return f"{row.system} is {outcome} than {row.baseline} on {label} by {size} ({evidence}; {n}{lower})."
+
+
+def named(name: str) -> str:
+    """Return the name of a metric as a part of a sentence: one of several words in quotes.
+
+    Examples
+    --------
+    >>> named("CTR"), named("day 7")
+    ('CTR', '“day 7”')
+    """
+    return f"“{name}”" if " " in name else name
 
 
 def relative_words(row: Effect) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rankstats import wording
+from rankstats.report.adjustment import UNADJUSTED, unadjusted
 from rankstats.report.axis import difference_axis
 from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Table
 from rankstats.report.drawings import Forest, ForestRow
 from rankstats.report.rows import forest_row, share_text
 from rankstats.report.source import Row, Source, ends, level, pair_label
 from rankstats.report.texts import capital, label, sentence_list, shown
-from rankstats.report.tones import NOT_SHOWN
+from rankstats.report.tones import NOT_TESTED
 
 GLOSSARY = (
     (
@@ -52,7 +53,7 @@ GLOSSARY = (
     ("CUPED", "Values less what a covariate from before the experiment predicts: the same effect with less variance."),
 )
 """What the terms mean where units are in one arm each."""
-RAW, UNCAPPED = "without covariates", "not winsorised"
+RAW, UNCAPPED = UNADJUSTED, "not winsorised"
 WITHOUT_UNIT, BOOTSTRAP = "without unit ", "Poisson bootstrap ("
 _BESIDE = {RAW: "adjustment", UNCAPPED: "adjustment", WITHOUT_UNIT: "the largest unit", BOOTSTRAP: "bootstrap"}
 """What stands beside the claims: the beginning of its name, and the word for it in the heading."""
@@ -92,6 +93,11 @@ def _overall(source: Source) -> list[Row]:
     return [row for row in source.report["differences"] if row["segment"] is None]
 
 
+def stands_beside(other: Row) -> bool:
+    """Return whether another reading of a claim stands in the table beside the claims."""
+    return bool(_kind_of(other))
+
+
 def _kind_of(other: Row) -> str:
     """Return what a reading beside the claim is, in one word; nothing for tests of the same effect."""
     return next((words for start, words in _BESIDE.items() if other["test"].startswith(start)), "")
@@ -115,7 +121,7 @@ def _guards(source: Source, guards: Sequence[Row]) -> list[Block]:
         return []
     columns = (
         Column("guard", number=False), *_arm_column(source), Column("outcome", number=False),
-        Column("effect"), Column("interval"), Column("harm tolerated"), Column("one-sided p"),
+        Column("effect"), Column(_level_of(guards, "interval")), Column("harm tolerated"), Column("one-sided p"),
     )  # fmt: skip
     rows = []
     for guard in guards:
@@ -136,6 +142,11 @@ def _guards(source: Source, guards: Sequence[Row]) -> list[Block]:
     ]
 
 
+def _level_of(rows: Sequence[Row], name: str) -> str:
+    """Return the heading of a column of intervals, with their level."""
+    return level(next((row[name] for row in rows if row[name]), None))
+
+
 def _guard_numbers(source: Source, guard: Row) -> tuple[str, str, str]:
     both = ends(guard["interval"])
     if guard["relative"]:
@@ -151,7 +162,7 @@ def _trigger(source: Source, rows: Sequence[Row]) -> list[Block]:
     if not rows:
         return []
     spread = any(row["diluted"] is not None for row in rows)
-    named = level(next((row["interval"] for row in rows if row["interval"]), None))
+    named = _level_of(rows, "interval")
     columns = (
         Column("metric", number=False), *_arm_column(source), Column("triggered units"), Column("share"),
         Column("difference"), Column(named), Column("p"),
@@ -164,7 +175,7 @@ def _trigger(source: Source, rows: Sequence[Row]) -> list[Block]:
             *_arm(source, row),
             Cell(f"{row['n']:,}"),
             Cell(share_text(row["share"])),
-            Cell(source.signed(row["measure"], row["difference"])),
+            Cell(source.signed(row["measure"], row["difference"]), note="adjusted" if _covariates(source, row) else ""),
             Cell(source.range(row["measure"], row["interval"])),
             Cell(wording.p_value(row["p_value"])),
             *([_spread(source, row)] if spread else []),
@@ -173,7 +184,7 @@ def _trigger(source: Source, rows: Sequence[Row]) -> list[Block]:
         for row in rows
     )
     caption = _of_pair(source, "Trigger analysis: units that the treatment could reach")
-    return [Table("trigger", caption, columns, body), Paragraph(_trigger_remark(source, spread=spread), small=True)]
+    return [Table("trigger", caption, columns, body), Paragraph(_trigger_remark(source, rows), small=True)]
 
 
 def _spread(source: Source, row: Row) -> Cell:
@@ -181,9 +192,18 @@ def _spread(source: Source, row: Row) -> Cell:
     return Cell(source.signed(row["measure"], row["diluted"]), note=interval)
 
 
-def _trigger_remark(source: Source, *, spread: bool) -> str:
+def _covariates(source: Source, row: Row) -> Sequence[str]:
+    """Return the covariates that adjust an effect on the triggered units: those of the metric."""
+    found = source.difference(row["measure"], (row["baseline"], row["system"]))
+    return () if found is None else found.get("adjusted_for") or ()
+
+
+def _trigger_remark(source: Source, rows: Sequence[Row]) -> str:
     told = "Triggered units are those with a row in which the arms would have differed. "
-    if spread:
+    adjusted = {source.measure_label(row["measure"]): names for row in rows if (names := _covariates(source, row))}
+    for name, names in adjusted.items():
+        told += f"The effect on {name} is adjusted for {sentence_list([shown(n, 40) for n in names])} here too. "
+    if any(row["diluted"] is not None for row in rows):
         told += (
             "The effect over all units spreads theirs over everyone, which has a narrower interval than the plain "
             "difference over all units; it is known for means and shares only. "
@@ -208,12 +228,11 @@ def _beside(source: Source) -> list[Block]:
             rows += [_beside_cells(source, row, (*names, Cell(shown(o["test"], 80))), o) for o in others]
     if not rows:
         return []
-    pair = pair_label(source.pairs[0]) if len(source.pairs) == 1 else ""
     columns = (
-        Column("metric", number=False, note=pair), *_arm_column(source), Column("how", number=False),
-        Column("difference"), Column("interval"), Column("p"),
+        Column("metric", number=False), *_arm_column(source), Column("how", number=False),
+        Column("difference"), Column(_level_of(_overall(source), "interval")), Column("p"),
     )  # fmt: skip
-    return [Table("beside", "The same effects otherwise", columns, tuple(rows))]
+    return [Table("beside", _of_pair(source, "The same effects otherwise"), columns, tuple(rows))]
 
 
 def _as_claimed(row: Row) -> str:
@@ -269,7 +288,7 @@ def _days(source: Source, days: Sequence[Row]) -> list[Block]:
         if i > FIGURES_SHOWN:
             blocks.append(table)
             continue
-        overall, reference = _all_days(source, measure, pair)
+        overall, reference = _all_days(source, own)
         rows = (*overall, *(_day_row(source, row, shown(row["day"], 40)) for row in own))
         forest = Forest(
             rows,
@@ -287,23 +306,41 @@ def _days(source: Source, days: Sequence[Row]) -> list[Block]:
             "Days are shown to find faults and novelty, not to choose one: none of them is tested for itself, and the "
             "numbers to date are no place to stop at."
         )
-        if any((row := source.difference(measure, pair)) and row.get("adjusted_for") for measure, pair in keys):
-            remark += " Days, and all days together, stand here without adjustment by covariates."
+        wholes = [row for measure, pair in keys if (row := source.difference(measure, pair))]
+        if any(_adds_up(days, row) for row in wholes):
+            remark += (
+                " A day holds what a unit did on that day; the whole period adds up a unit's days, so it is no mean of "
+                "the days. A unit counts on every day on which it has rows."
+            )
+        if any(row.get("adjusted_for") for row in wholes):
+            remark += " Days and the whole period stand here without adjustment by covariates."
         blocks.append(Paragraph(remark, small=True))
     return blocks
 
 
-def _all_days(source: Source, measure: str, pair: tuple[str, str]) -> tuple[list[ForestRow], float | None]:
-    """Return the effect that the days make together, as a row and a number: without covariates, as they are."""
-    whole = source.difference(measure, pair)
+def _all_days(source: Source, days: Sequence[Row]) -> tuple[list[ForestRow], float | None]:
+    """Return the effect of the whole period as a row, without covariates as the days are, and as a line for the days.
+
+    There is no line where a value of the whole period is the sum of several days: the days do not lie round it.
+    """
+    whole = source.difference(days[0]["measure"], (days[0]["baseline"], days[0]["system"]))
     if whole is None:
         return [], None
-    if not whole.get("adjusted_for"):
-        return [forest_row(source, whole, "all days")], whole["difference"]
-    raw = next((other for other in whole["also"] if other["test"] == RAW), None)
-    if raw is None or raw.get("difference") is None:
+    name = "whole period, per unit" if _adds_up(days, whole) else "all days"
+    raw = unadjusted(whole)
+    if raw is None and not whole.get("adjusted_for"):
+        rows, difference = [forest_row(source, whole, name)], whole["difference"]
+    elif raw is None or raw.get("difference") is None:
         return [], None
-    return [_day_row(source, {**whole, **raw}, "all days, not adjusted")], raw["difference"]
+    else:
+        rows, difference = [_day_row(source, {**whole, **raw}, f"{name}, not adjusted")], raw["difference"]
+    return rows, None if _adds_up(days, whole) else difference
+
+
+def _adds_up(days: Sequence[Row], whole: Row) -> bool:
+    """Return whether a unit's value is made of several days: not of ratios and quantiles, which are of all rows."""
+    n = sum(row["n"] for row in days if all(row[key] == whole[key] for key in ("measure", "baseline", "system")))
+    return str(whole["estimand"]).endswith("units") and n > int(whole["n"])
 
 
 def _day_row(source: Source, row: Row, name: str) -> ForestRow:
@@ -320,7 +357,7 @@ def _day_row(source: Source, row: Row, name: str) -> ForestRow:
         p="",
         spoken=f"{name}: {difference}, {interval}",
         adjusted=False,
-        tone=NOT_SHOWN,
+        tone=NOT_TESTED,
         value=row["difference"],
         inner=ends(row["interval"]),
         outer=None,
@@ -330,8 +367,9 @@ def _day_row(source: Source, row: Row, name: str) -> ForestRow:
 
 def _day_table(source: Source, rows: Sequence[Row], key: str, caption: str) -> Table:
     columns = (
-        Column("day", number=False), Column("units"), Column("difference"), Column("interval"),
-        Column("units to date"), Column("difference to date"), Column("interval to date"),
+        Column("day", number=False), Column("units"), Column("difference"), Column(_level_of(rows, "interval")),
+        Column("units to date"), Column("difference to date"),
+        Column(f"{_level_of(rows, 'interval_to_date')} to date"),
     )  # fmt: skip
     body = tuple(
         (

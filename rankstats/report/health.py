@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +13,22 @@ from rankstats.report.interleaving_sections import log_facts
 from rankstats.report.notices import warning_tables
 from rankstats.report.rows import decimals_of_shares, share_text
 from rankstats.report.source import Row, Source
-from rankstats.report.texts import natural_key, shown
+from rankstats.report.texts import capital, natural_key, shown
 
 IDS_SHOWN = 5
 
+BOTH = 2
 CHECKS_IN_SIGHT = 12
+_MORE = re.compile(r" \([\d,]+ more among the warnings\)$")
 CHECKS_OF = {"unit": "Checks of the experiment", "impression": "Checks of the log"}
+
+_NOTHING = {
+    "missing queries": "no query missing",
+    "queries without judgments": "none without judgments",
+    "documents listed twice": "no document listed twice",
+    "tied documents": "no tied scores",
+}
+"""What a column of the systems says that is 0 throughout."""
 
 Fact = tuple[str, str, str]
 
@@ -35,9 +46,7 @@ def health(source: Source) -> Section:
         caption = {"unit": "Units", "impression": "Rows and impressions"}.get(source.unit[0], "Queries")
         caption += " and judgments" if caption == "Queries" and _with_judgments(source) else ""
         blocks.append(Table("counts", caption, heads, counted))
-    by_system = _system_table(source)
-    if by_system:
-        blocks.append(by_system)
+    blocks += _system_table(source)
     blocks += [Paragraph(remark, small=True) for remark in (_of_what(source), _files_remark(source)) if remark]
     blocks += trust.unjudged(source) + trust.condensed(source) + trust.ties(source)
     if source.report["experiment"]:
@@ -47,22 +56,26 @@ def health(source: Source) -> Section:
 
 def _checks(source: Source) -> list[Block]:
     """Return the table of all checks; the few of an experiment or a log are in sight."""
-    found = trust.checks(source)
+    found = [_without_repeats(source, b) if isinstance(b, Table) else b for b in trust.checks(source)]
     if source.unit[0] == "query":
         return found
     told = [_in_sight(source, block) if isinstance(block, Table) else block for block in found]
     return told or _bare_checks((source.report["experiment"] or {}).get("checks") or [])
 
 
-def _in_sight(source: Source, table: Table) -> Table:
-    """Return the table of checks unfolded, without the sentences that stand among the warnings above it."""
+def _without_repeats(source: Source, table: Table) -> Table:
+    """Return the table of checks without the sentences that stand among the warnings above it."""
     warned = {row["message"] for row in source.report["warnings"]}
     rows = tuple(
-        tuple(Cell("as said above", tone="quiet") if cell.text in warned else cell for cell in row)
+        tuple(Cell("as said above", tone="quiet") if _MORE.sub("", cell.text) in warned else cell for cell in row)
         for row in table.rows
     )
+    return replace(table, rows=rows)
+
+
+def _in_sight(source: Source, table: Table) -> Table:
     caption = CHECKS_OF.get(source.unit[0], table.caption)
-    return replace(table, caption=caption, rows=rows, folded=len(rows) > CHECKS_IN_SIGHT)
+    return replace(table, caption=caption, folded=len(table.rows) > CHECKS_IN_SIGHT)
 
 
 def _files_remark(source: Source) -> str:
@@ -133,7 +146,8 @@ def _query_table_facts(source: Source, table: Row | None) -> list[Fact]:
     return out
 
 
-def _system_table(source: Source) -> Table | None:
+def _system_table(source: Source) -> list[Block]:
+    """Return a row a system of what was read; what is 0 for all systems is said in a sentence."""
     audit = source.report["audit"]
     queries = audit["queries"]
     columns: list[tuple[Column, dict[str, Cell]]] = []
@@ -153,13 +167,22 @@ def _system_table(source: Source) -> Table | None:
     for k, shares in audit["unjudged_at"].items():
         unjudged = {s: share_text(share, decimals_of_shares(shares.values())) for s, share in shares.items()}
         _add(columns, f"unjudged in the top {k}", unjudged, note="of the documents listed")
+    nothing = [_NOTHING[c.label] for c, cells in columns if c.label in _NOTHING and _all_zero(source, cells)]
+    columns = [(c, cells) for c, cells in columns if c.label not in _NOTHING or not _all_zero(source, cells)]
+    number = len(source.systems)
+    of_all = "" if number == 1 else "For both systems: " if number == BOTH else f"For all {number:,} systems: "
+    said: list[Block] = [Paragraph(capital(f"{of_all}{', '.join(nothing)}."), small=True)] if nothing else []
     if not columns:
-        return None
+        return said
     rows = tuple(
         (Cell(shown(s, 60)), *(cells.get(s, Cell(wording.UNDEFINED)) for _, cells in columns)) for s in source.systems
     )
     heads = (Column("system", number=False), *(column for column, _ in columns))
-    return Table("systems", "What was read, by system", heads, rows)
+    return [Table("systems", "What was read, by system", heads, rows), *said]
+
+
+def _all_zero(source: Source, cells: dict[str, Cell]) -> bool:
+    return len(cells) == len(source.systems) and all(cell.text == "0" for cell in cells.values())
 
 
 def _of_what(source: Source) -> str:

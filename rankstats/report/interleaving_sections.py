@@ -10,7 +10,7 @@ from rankstats import wording
 from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Subheading, Table, Terms
 from rankstats.report.drawings import OutcomeBar, OutcomeBars
 from rankstats.report.rows import is_adjusted, p_of
-from rankstats.report.source import Row, Source, ends, pair_label
+from rankstats.report.source import Row, Source, ends, level, pair_label
 from rankstats.report.texts import label, sentence_list, shown
 
 GLOSSARY = (
@@ -52,7 +52,7 @@ GLOSSARY = (
     ("not shown", "The data do not settle the sign. It does not mean that users like both rankers equally."),
     ("withheld", "A check says that the log cannot be believed: there is no verdict, whatever the numbers are."),
     ("heterogeneity", "Whether the preference differs between the segments of an attribute by more than chance."),
-    ("confirmatory", "The claims: every pair over all impressions. They must be fixed before looking."),
+    ("confirmatory", "The claims: every pair over all impressions with clicks. They must be fixed before looking."),
     ("exploratory", "The other measure and all segments: hints, corrected among themselves."),
 )
 """What the terms mean where two rankers share a page."""
@@ -95,7 +95,8 @@ def _wins(source: Source) -> list[Block]:
     several = len(rows) > 1
     columns = (
         Column("comparison", number=False), Column("won"), Column("tied"), Column("lost"), Column("win share"),
-        Column("Δ", note="win share less ½"), Column("interval of Δ", note="below: simultaneous" if several else ""),
+        Column("Δ", note="win share less ½"),
+        Column(f"{_level_of(rows)} of Δ", note="below: simultaneous" if several else ""),
     )  # fmt: skip
     body = tuple(
         (
@@ -115,6 +116,10 @@ def _wins(source: Source) -> list[Block]:
         "difference between the two win shares that the verdict is about."
     )
     return [Table("wins", "Impressions won", columns, body), _won_bars(source, rows), Paragraph(remark, small=True)]
+
+
+def _level_of(rows: Sequence[Row]) -> str:
+    return level(next((row["interval"] for row in rows if row["interval"]), None))
 
 
 def _won_bars(source: Source, rows: Sequence[Row]) -> Figure:
@@ -151,7 +156,7 @@ def _levels(source: Source, levels: Sequence[Row]) -> list[Block]:
     several = len(source.pairs) > 1
     columns = (
         *([Column("comparison", number=False)] if several else []), Column("test", number=False), Column("n"),
-        Column("interval"), Column("p"),
+        Column(_level_of(levels)), Column("p"),
     )  # fmt: skip
     body = tuple(
         (
@@ -167,9 +172,12 @@ def _levels(source: Source, levels: Sequence[Row]) -> list[Block]:
         "Impressions of one unit are alike, so flipping single impressions is right only if no unit has two. Flipping "
         "whole queries asks whether other queries would show the same. Not adjusted for the number of comparisons."
     )
-    name = source.measure_label(levels[0]["measure"])
+    measure = levels[0]["measure"]
+    claim = source.difference(measure, (levels[0]["baseline"], levels[0]["system"]))
+    size = f", {source.signed(measure, claim['difference'])}," if claim and not several else ""
+    caption = f"The same difference in {source.measure_label(measure)}{size} at every level"
     return [
-        Table("levels", f"The same difference in {name} at every level{_of_pair(source)}", columns, body),
+        Table("levels", f"{caption}{_of_pair(source)}", columns, body),
         Paragraph(remark, small=True),
     ]
 
@@ -193,7 +201,7 @@ def _logged(source: Source, pairs: Sequence[Row]) -> list[Block]:
             Cell(f"{row['without_clicks']:,}", note=_share(row["without_clicks"], row["impressions"])),
             *([Cell(f"{row['undecidable']:,}", note=_share(row["undecidable"], row["impressions"]))] if alike else []),
             Cell(f"{row['clicks']:,}"),
-            *(_tested_units(source, row, level) for level in ("unit", "query")),
+            *(_tested_units(source, row, of) for of in ("unit", "query")),
             Cell(_first(row), note=f"of {row['first_known']:,}" if row["first_known"] else ""),
         )
         for row in pairs
@@ -203,14 +211,14 @@ def _logged(source: Source, pairs: Sequence[Row]) -> list[Block]:
     return [table, *([Paragraph(remark, small=True)] if alike else [])]
 
 
-def _tested_units(source: Source, row: Row, level: str) -> Cell:
+def _tested_units(source: Source, row: Row, of: str) -> Cell:
     """Return the units, or queries, of a pair; below them those with clicks, which the verdict counts."""
-    n = row[{"unit": "units", "query": "queries"}[level]]
+    n = row[{"unit": "units", "query": "queries"}[of]]
     if n is None:
         return Cell(wording.UNDEFINED)
     pair = (row["baseline"], row["system"])
     counted = [claim["n_clusters"] for claim in _claims(source) if (claim["baseline"], claim["system"]) == pair]
-    known = source.report["interleaving"]["tested_at"] == level and counted and counted[0] not in (None, n)
+    known = source.report["interleaving"]["tested_at"] == of and counted and counted[0] not in (None, n)
     return Cell(f"{n:,}", note=f"{counted[0]:,} with clicks" if known else "")
 
 

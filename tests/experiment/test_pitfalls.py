@@ -12,7 +12,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from rankstats.errors import InputError, PlanError
-from rankstats.experiment import metric_from_text, read_out
+from rankstats.experiment import Readout, metric_from_text, read_out
 from tests.experiment.made import check, codes, column, effect, events, readout, settings, units
 
 
@@ -511,6 +511,12 @@ def test_units_that_are_not_those_of_the_plan_are_named(changes: dict[str, Any],
 # ── triggers ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def noted(found: Readout) -> str:
+    """Return the outcome of the only check."""
+    (row,) = found.evidence_checks
+    return row.outcome
+
+
 def test_a_trigger_that_misses_changes_is_warned_of() -> None:
     rows = units(1500, effect=1.0)
     for i, row in enumerate(rows):
@@ -527,6 +533,11 @@ def test_a_trigger_that_misses_changes_is_warned_of() -> None:
     assert (told.outcome, told.threshold) == ("ok", 0.005)
     assert told.p_value == min(row.untriggered_p or 1.0 for row in fine.trigger)
     assert "below .005 it warns" in told.found
+    # what is no warning has no verdict: by segment the same difference may be shown
+    assert "differ" not in told.found
+    assert "Are as many units triggered in every arm?" in {row.question for row in fine.checks}
+    assert noted(replace(fine, checks=(replace(told, p_value=0.024),))) == "info"
+    assert noted(replace(fine, checks=(replace(told, p_value=0.026),))) == "ok"
     assert "untriggered_effect" not in {row.code for row in readout(honest, "revenue").checks}
     with pytest.raises(PlanError, match="makes its own segments"):
         settings("revenue", trigger="seen", segments=("seen",))

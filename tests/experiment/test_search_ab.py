@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rankstats.cli.main import main
-from rankstats.report.blocks import Figure, Table
+from rankstats.report.blocks import Figure, Paragraph, Table
+from rankstats.report.drawings import Forest
 from rankstats.report.model import page_model
 from tests.experiment.search_ab import ASKED, DAYS, DEPTH, USERS, search_experiment, write
 
@@ -109,7 +110,7 @@ def test_the_length_of_later_queries_is_refused_as_a_segment(
 def test_first_screen_and_sections_show_it(report: dict[str, Any]) -> None:
     page = page_model(report)
     notices = " ".join(notice.message for notice in page.notices)
-    assert "Guard p95 latency holds" in notices
+    assert "Guard “p95 latency” holds" in notices
     assert "of the units are triggered" in notices
     tables = {}
     for section in page.sections:
@@ -124,6 +125,36 @@ def test_first_screen_and_sections_show_it(report: dict[str, Any]) -> None:
     assert [row[at].text == "—" for row in tables["trigger"].rows][:2] == [False, True]
     assert [bool(row[at].note) for row in tables["trigger"].rows][:2] == [True, False]
     assert len(tables["days-1-table"].rows) == DAYS
+    days = next(b for s in page.sections for b in s.blocks if isinstance(b, Figure) and b.key == "days-1")
+    # clicks of a day and clicks of the whole period are two quantities: no line for the days to lie round
+    assert isinstance(days.drawing, Forest)
+    assert (days.drawing.rows[0].name, days.drawing.reference) == ("whole period, per unit, not adjusted", None)
+    remarks = " ".join(b.text for s in page.sections for b in s.blocks if isinstance(b, Paragraph))
+    assert "so it is no mean of the days" in remarks
+
+
+def test_the_effect_on_the_triggered_is_said_to_be_adjusted(report: dict[str, Any]) -> None:
+    page = page_model(report)
+    told = next(notice.message for notice in page.notices if "are triggered" in notice.message)
+    assert "adjusted for past_clicks and spread over all units" in told
+    table = next(b for s in page.sections for b in s.blocks if isinstance(b, Table) and b.key == "trigger")
+    at = [column.label for column in table.columns].index("difference")
+    assert [row[at].note for row in table.rows][:2] == ["adjusted", ""]
+    assert "adjusted for past_clicks; without it" in page.statements[0].details[1]
+
+
+def test_a_difference_where_no_effect_can_be_is_no_loss_by_segment(report: dict[str, Any]) -> None:
+    made = json.loads(json.dumps(report))
+    for row in made["differences"]:
+        if row["segment"]:
+            row["p_adjusted"] = 1.0
+    row = next(r for r in made["differences"] if r["measure"] == "CTR" and r["segment"]
+               and r["segment"]["value"] == "not triggered")  # fmt: skip
+    row |= {"p_adjusted": 0.016, "difference": -0.01}
+    said = next(b.text for s in page_model(made).sections for b in s.blocks
+                if isinstance(b, Paragraph) and b.text.startswith("On the other metrics"))  # fmt: skip
+    assert said.startswith("On the other metrics, no segment is shown worse.")
+    assert "Where no effect can be, the arms differ: CTR on not triggered (−0.0100, adjusted p = .016)" in said
 
 
 @pytest.mark.slow
