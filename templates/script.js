@@ -29,8 +29,11 @@
     heads.forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.append(...head.childNodes);
-      head.append(button);
+      // a note under the name stays under the button, or the arrow would stand on a line of its own
+      const nodes = Array.from(head.childNodes);
+      const note = nodes.findIndex((node) => node.nodeName === "SMALL");
+      button.append(...(note < 0 ? nodes : nodes.slice(0, note)));
+      head.prepend(button);
       button.addEventListener("click", () => {
         const isNumber = head.classList.contains("n");
         const now = head.getAttribute("aria-sort");

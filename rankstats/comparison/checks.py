@@ -123,7 +123,10 @@ CHECKS: Sequence[Check] = (
     ),
     Check("is one system judged less than the other?", data_checks.judged_gap, ("judged_gap",), with_runs),
     Check(
-        "could the unjudged documents turn a verdict?", claim_checks.unjudged_decide, ("unjudged_decide",), with_runs
+        "could unjudged documents of the lowest relevant grade undo a “better” or “worse”?",
+        claim_checks.unjudged_decide,
+        ("unjudged_decide",),
+        with_runs,
     ),
     Check(
         "do condensed lists say the same?",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rankstats.comparison.findings import Findings, all_of, outcome_words, queries
-from rankstats.comparison.result import Difference, Warning
+from rankstats.comparison.result import Coverage, Difference, Warning
 from rankstats.comparison.verdicts import has_too_few, independent, outcome_of, sample
 from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.procedure_names import CORRECTION_NAMES, TEST_NAMES
@@ -143,22 +143,24 @@ def unjudged_decide(findings: Findings) -> Iterator[Warning]:
             yield Warning(
                 "unjudged_decide",
                 "warning" if found.likely and found.to_turn <= found.likely else "info",
-                _turning(found.to_turn, found.depth, found.likely),
+                _turning(found, row.n),
                 findings.place(row),
             )
 
 
-def _turning(documents: int, depth: int, likely: float | None) -> str:
+def _turning(found: Coverage, n: int) -> str:
     """Say how many documents turn a verdict, and how many are likely relevant where that is known."""
+    documents = found.to_turn or 0
     them = "it was" if documents == 1 else "they were"
     text = (
-        f"{count(documents, 'unjudged document')} of the top {depth} would turn the verdict if {them} relevant "
-        "(of the lowest grade)"
+        f"{count(documents, 'unjudged document')} (top {found.depth} of {queries(n)}) would turn the verdict if {them} "
+        "relevant, of the lowest grade"
     )
-    if not likely:
+    if not found.likely:
         return f"{text}."
-    told = "fewer than 1 of the losing list's is" if likely < 1 else f"about {likely:,.0f} of the losing list's are"
-    return f"{text}; at the rate of the judged ones, {told}."
+    loser = found.baseline if found.verdict == "better" else found.system
+    many = "fewer than 1 is" if found.likely < 1 else f"about {found.likely:,.0f} are"
+    return f"{text}; of those that would help {loser} {many} likely relevant, at the rate of its judged ones."
 
 
 def condensed_disagree(findings: Findings) -> Iterator[Warning]:
@@ -193,10 +195,10 @@ def ties_decide(findings: Findings) -> Iterator[Warning]:
             for system, n in ((found.baseline, found.queries_baseline), (found.system, found.queries_system))
             if n
         ]
-        decimals = decimals_for(row.standard_error)
+        decimals = findings.decimals(row.measure)
         if signed(found.low, decimals) == signed(found.high, decimals):
             if found.turns_to is None:
-                # less than the digits that the standard error supports
+                # less than the digits that a report shows
                 continue
             decimals = decimals_for(found.high - found.low)
         text = (

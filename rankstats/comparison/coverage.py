@@ -304,6 +304,6 @@ def reason_to_withhold(coverage: Coverage) -> str:
     lost, won = shares if wins else shares[::-1]
     return (
         f"{share_words(lost)} of {loser}'s top {coverage.depth} is unjudged ({winner}: {share_words(won)}); if "
-        f"{coverage.to_turn or 0:,} of those documents were relevant the verdict would change, and at the rate of the "
-        f"judged ones about {coverage.likely or 0.0:,.0f} are"
+        f"{coverage.to_turn or 0:,} of those documents, over all queries, were relevant the verdict would change, and "
+        f"about {coverage.likely or 0.0:,.0f} are likely relevant, at the rate of the judged ones"
     )

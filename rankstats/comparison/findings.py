@@ -16,7 +16,7 @@ from rankstats.comparison.result import (
     Verdict,
 )
 from rankstats.plan import Plan
-from rankstats.wording import count, percent
+from rankstats.wording import count, decimals_for, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,12 @@ class Findings:
     def label(self, measure: str) -> str:
         """Return the short label of a measure."""
         return next(info.label for info in self.evidence.scores.measures if info.name == measure)
+
+    def decimals(self, measure: str) -> int:
+        """Return the decimals with which a report writes a measure: the middle of what its claims support."""
+        rows = [row for row in (*self.confirmatory, *self.plain) if row.measure == measure and row.segment is None]
+        found = sorted(decimals_for(row.standard_error) for row in rows)
+        return found[len(found) // 2] if found else 3
 
     def place(self, row: Difference | Heterogeneity) -> str:
         """Say which pair and measure a warning is about."""

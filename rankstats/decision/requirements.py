@@ -118,7 +118,7 @@ def _judged(asked: Judged, policy: Policy, reported: Reported) -> RuleOutcome:
     close = asked.gap is None or apart <= asked.gap + 1e-12
     listed = ", ".join(f"{system} {percent(share, 1)}" for system, share in shares.items())
     wanted = [] if asked.at_least is None else [f"at least {_short(asked.at_least)}\N{NO-BREAK SPACE}% each"]
-    wanted += [] if asked.gap is None else [f"at most {_short(asked.gap)} percentage points apart"]
+    wanted += [] if asked.gap is None else [f"at most {_points(asked.gap)} apart"]
     return requirement(
         "judged",
         len(known) == len(shares) and enough and close,
@@ -132,6 +132,11 @@ def _judged(asked: Judged, policy: Policy, reported: Reported) -> RuleOutcome:
 def _short(share: float) -> str:
     """Return a share in percent with as many decimals as it is given with."""
     return f"{100 * share:.10g}"
+
+
+def _points(share: float) -> str:
+    points = _short(share)
+    return f"{points} percentage {'point' if points == '1' else 'points'}"
 
 
 def _judged_share(reported: Reported, system: str, k: int) -> float | None:

@@ -41,6 +41,9 @@ _ABOUT_GRADES = (
 _CORRELATIONS = "Correlations: 1 the same order, 0 none in common, −1 the opposite one."
 _UNDEFINED = "“—”: not defined, where all values are tied, fewer than two documents are common, or there is one query."
 _TWO = 2
+_ONE = {"queries": "query", "systems": "system"}
+FEW_WITHOUT = 3
+"""Up to so many queries without a common document are listed, of more a pair has their number."""
 _BOTH = ("kendall_tau_b", "spearman")
 
 
@@ -79,10 +82,9 @@ def _of_kind(source: Source, kind: str, rows: list[Row]) -> list[Block]:
         return [Paragraph(f"{question} No value is defined here.")]
     remarks = {"lists": [_ABOUT_LISTS], "grades": [_ABOUT_GRADES]}.get(kind, [])
     if kind == "lists_of_query":
-        rows, disjoint = _with_common_documents(rows)
-        remarks = [disjoint] if disjoint else []
+        rows, remarks = _worth_listing(rows)
     if not rows:
-        return [Paragraph(f"{question} {' '.join(remarks)}")]
+        return []
     if kind == "systems" and len({tuple(row["what"][1:]) for row in rows}) > 1:
         table = _by_measure(source, rows, question)
     else:
@@ -100,7 +102,8 @@ def _first_of_two(source: Source, rows: list[Row]) -> str:
         by_leader.setdefault(_leader(source, measure), []).append(source.measure_label(measure))
     if len(by_leader) == 1 and "" not in by_leader:
         leader, named = next(iter(by_leader.items()))
-        return f"All {len(named)} measures put {shown(leader, 60)} first."
+        every = {1: "The measure puts", _TWO: "Both measures put"}.get(len(named), f"All {len(named)} measures put")
+        return f"{every} {shown(leader, 60)} first."
     parts = [
         f"{sentence_list(named)} {'puts' if len(named) == 1 else 'put'} {shown(leader, 60)} first"
         if leader
@@ -118,29 +121,36 @@ def _leader(source: Source, measure: str) -> str:
     return "" if len(set(means)) == 1 or None in means else source.by_mean(measure)[0]
 
 
-def _with_common_documents(rows: list[Row]) -> tuple[list[Row], str]:
-    """Of several pairs, or where no listed query has a common document, count such queries instead of listing them.
+def _worth_listing(rows: list[Row]) -> tuple[list[Row], list[str]]:
+    """Return the rows of queries that tell something, and what is said of the rest.
 
-    The order of the common documents is left out: there are one or two of them.
+    Left out: pairs of which no listed query has a common document, since the report does not say how many more there
+    are; many such queries of one of several pairs, which are counted; a pair that repeats another one, as that of a run
+    given twice; and the order of the common documents, of which there are one or two.
     """
     by_pair: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         by_pair.setdefault(tuple(row["what"][1:]), []).append(row)
     kept: list[Row] = []
-    disjoint: dict[str, str] = {}
+    counted: list[str] = []
+    repeated: list[str] = []
+    seen: dict[tuple[object, ...], str] = {}
     for pair, own in by_pair.items():
-        overlaps = {row["what"][0]: row["value"] for row in own if row["statistic"] == "rbo"}
+        named = " and ".join(shown(name, 60) for name in pair)
+        overlaps = {row["what"][0]: row["value"] or 0.0 for row in own if row["statistic"] == "rbo"}
         without = {query for query, value in overlaps.items() if value == 0}
-        alone = len(by_pair) == 1 and len(without) < len(overlaps)
-        if without and not alone:
-            amount = f"{len(without):,}{' or more' if len(without) == len(overlaps) else ''}"
-            disjoint[" and ".join(shown(name, 60) for name in pair)] = amount
-        asked = [row for row in own if row["statistic"] != "tau_ap_b" and (alone or row["what"][0] not in without)]
-        kept += sorted(asked, key=lambda row: (overlaps.get(row["what"][0]) or 0.0, natural_key(row["what"][0])))
-    if len(by_pair) == len(disjoint) > 1 and len(set(disjoint.values())) == 1:
-        return kept, f"Queries without any common document: {next(iter(disjoint.values()))} of every pair."
-    told = "; ".join(f"{pair} {amount}" for pair, amount in disjoint.items())
-    return kept, f"Queries without any common document: {told}." if told else ""
+        first = seen.setdefault(tuple((row["what"][0], row["statistic"], row["value"]) for row in own), named)
+        if len(without) == len(overlaps):
+            counted.append(f"{named} {len(without):,} or more")
+        elif first != named:
+            repeated.append(f"{named}: the same as {first}.")
+        else:
+            many = len(by_pair) > 1 and len(without) > FEW_WITHOUT
+            counted += [f"{named} {len(without):,}"] if many else []
+            asked = [r for r in own if r["statistic"] != "tau_ap_b" and not (many and r["what"][0] in without)]
+            kept += sorted(asked, key=lambda r: (overlaps.get(r["what"][0], 0.0), natural_key(r["what"][0])))
+    told = [f"Queries without any common document: {'; '.join(counted)}."] if counted else []
+    return kept, told + repeated
 
 
 def _table(kind: str, rows: list[Row], caption: str, names: list[tuple[str, str]]) -> Table:
@@ -168,7 +178,7 @@ def _table(kind: str, rows: list[Row], caption: str, names: list[tuple[str, str]
         for what, found in lines.items()
     )
     kept, body, said = without_constants(columns, cells, (counted,))
-    over = f" Over {said[counted]} {counted}." if counted in said else ""
+    over = f" Over {said[counted]} {counted if said[counted] != '1' else _ONE[counted]}." if counted in said else ""
     caption = f"{caption} {shared}." if shared else caption
     return Table(f"agreement-{kind}" if kind in _KINDS else "agreement-other", caption + over, kept, body)
 
@@ -187,7 +197,7 @@ def _by_measure(source: Source, rows: list[Row], question: str) -> Table:
         (Cell(" and ".join(shown(name, 60) for name in pair)), *(_both(found, (m, *pair)) for m in measures))
         for pair in dict.fromkeys(tuple(row["what"][1:]) for row in rows)
     )
-    over = f", over {n[measures[0]]:,} queries" if alike else ""
+    over = f", over {wording.count(n[measures[0]], 'query', 'queries')}" if alike else ""
     return Table("agreement-systems", f"{question} Kendall τ-b, below Spearman ρ{over}.", columns, body)
 
 
@@ -210,7 +220,7 @@ def _value(row: Row | None, n: int, counted: str) -> Cell:
     parts = [] if row["interval"] is None else [_interval(row)]
     parts += [wording.count(row["n"], "query", "queries")] if row["n"] != n and counted == "queries" else []
     parts += ["too few"] if few else []
-    return Cell(wording.number(row["value"], 2), note=" · ".join(parts), tone="quiet" if few else "")
+    return Cell(wording.number(row["value"], _decimals(row)), note=" · ".join(parts), tone="quiet" if few else "")
 
 
 def _named(source: Source, kind: str, names: tuple[str, ...]) -> tuple[str, str]:
@@ -233,4 +243,12 @@ def _query(source: Source, query_id: str) -> str:
 
 
 def _interval(row: Row) -> str:
-    return " to ".join(wording.number(row["interval"][end], 2) for end in ("low", "high"))
+    return " to ".join(wording.number(row["interval"][end], _decimals(row)) for end in ("low", "high"))
+
+
+def _decimals(row: Row) -> int:
+    """Return two decimals, more where an interval would have no width in them."""
+    low, high = (None, None) if row["interval"] is None else (row["interval"]["low"], row["interval"]["high"])
+    if low is None or high is None or low == high:
+        return 2
+    return next((d for d in (2, 3) if round(low, d) != round(high, d)), 4)

@@ -16,19 +16,23 @@ PAIRS_FILE = "pairs.csv"
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The comparisons of a measure that are drawn, and which of how many they are; empty words where all are."""
+    """The comparisons of a measure that are drawn, and which of how many they are; empty words where all are.
+
+    `skipped` is how many lie between the first and the second half of the rows.
+    """
 
     rows: tuple[Row, ...]
     total: int
     words: str
+    skipped: int = 0
 
     @property
     def remark(self) -> str:
-        """A sentence that says what is drawn and where the rest is; empty where nothing is left out."""
+        """A sentence that says where the rest is; the title of a figure says what it draws; empty where all are."""
         if not self.words:
             return ""
         place = "The page's table" if self.total <= ROWS_LISTED else f"{PAIRS_FILE} beside this page"
-        return f"Drawn: {self.words}. {place} has all of them."
+        return f"{place} has all of them."
 
 
 def chosen(source: Source, measure: str) -> Chosen:
@@ -56,7 +60,7 @@ def _chosen(source: Source, measure: str) -> Chosen:
     ordered = _best_first(source, measure, rows)
     first, last = ("highest", "lowest") if source.measures[measure]["higher_is_better"] else ("lowest", "highest")
     words = f"the {half} {first} and the {half} {last} differences, {of}"
-    return Chosen((*ordered[:half], *ordered[-half:]), len(rows), words)
+    return Chosen((*ordered[:half], *ordered[-half:]), len(rows), words, len(rows) - 2 * half)
 
 
 def listed(source: Source, measures: Sequence[str]) -> tuple[tuple[Row, ...], str]:

@@ -1,16 +1,16 @@
-"""Differences between systems: over all queries, by segment, and as counts of wins and losses."""
+"""Differences between systems: over all queries, and by segment."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 from rankstats import wording
 from rankstats.report.axis import difference_axis
 from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Subheading, Table
-from rankstats.report.choice import ROWS_DRAWN, Chosen, chosen, first_of, leading_pairs, listed
-from rankstats.report.drawings import Axis, Forest, ForestRow, OutcomeBar, OutcomeBars
+from rankstats.report.choice import ROWS_DRAWN, Chosen, chosen, first_of, listed
+from rankstats.report.drawings import Axis, Forest, ForestRow
+from rankstats.report.order import told_first, told_pairs
 from rankstats.report.rows import (
     GUARDS,
     difference_cells,
@@ -24,18 +24,15 @@ from rankstats.report.rows import (
 )
 from rankstats.report.source import Pair, Row, Segment, Source, effect_of, pair_label
 from rankstats.report.texts import label, sentence_list, shown
-from rankstats.report.tones import BETTER, MARKS, TOO_FEW, WORDS, WORSE
+from rankstats.report.tones import BETTER, DIRECTION_ASSUMED, MARKS, TOO_FEW, WORDS, WORSE
 from rankstats.report.trust import mixes
-from rankstats.report.verdict import heterogeneity_words, segment_rows
+from rankstats.report.verdict import everything, heterogeneity_words, segment_rows
 
 FIGURES_SHOWN = 8
 SORTED_FROM = 9
 """Rows from which a reader wants to order a table."""
 PAIRS_SHOWN = 24
 """Comparisons beyond this number have no part of their own."""
-ROUNDING = 1e-6
-"""Differences below it come from computing, not from the values."""
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOSSES_NAMED = 6
 """Losses by segment that a sentence names; the table has all."""
 
@@ -53,9 +50,10 @@ def pairwise(source: Source) -> Section:
 
 def _other_measures(source: Source) -> list[Block]:
     """Return the table of the measures without a figure; what all rows share stands in its caption."""
-    rows, remark = listed(source, [m for m in source.outcome_measures if m not in source.primary])
-    if not rows:
+    found, remark = listed(source, [m for m in source.outcome_measures if m not in source.primary])
+    if not found:
         return []
+    rows, order = in_order(source, found)
     heads, against = _pair_heads(rows)
     cells = tuple(
         _measure_first(
@@ -63,23 +61,58 @@ def _other_measures(source: Source) -> list[Block]:
         )
         for r in rows
     )
-    columns, body, said = without_constants(difference_columns(("measure", *heads), rows), cells, ("system", "n"))
+    columns, body, said = without_constants(
+        difference_columns(("measure", *heads), rows), cells, ("system", "n"), least=1
+    )
     against = f": {said['system']}{against}" if "system" in said else against
     n = f", n = {said['n']}" if "n" in said else ""
-    table = Table("pairs-other", f"The other measures{against}{n}", columns, body, sortable=_many(rows),
+    table = Table("pairs-other", f"The other measures{against}{n}{order}", columns, body, sortable=_many(rows),
                   folded=len(rows) > ROWS_DRAWN)  # fmt: skip
     guards = "Whether a guard holds: see “Guards”." if any(row["family"] == GUARDS for row in rows) else ""
-    return [table, *_small(remark, tests_line(source, rows), guards)]
+    return [table, *remarks(remark, _doubted(source), tests_line(source, rows), guards)]
+
+
+def in_order(source: Source, rows: Sequence[Row]) -> tuple[list[Row], str]:
+    """Return the rows of a table over several measures, the best first where they are many, and words for that."""
+    measures = dict.fromkeys(row["measure"] for row in rows)
+    by_measure = [[row for row in rows if row["measure"] == m] for m in measures]
+    one_baseline = len({row["baseline"] for row in rows}) == 1
+    if not one_baseline or max(map(len, by_measure), default=0) < SORTED_FROM:
+        return list(rows), ""
+    return [row for one in by_measure for row in told_first(source, one)], ", the best differences first"
+
+
+def _doubted(source: Source) -> str:
+    """Name the comparisons whose verdict is withheld: the other measures rest on the same lists."""
+    withheld = _withheld(source)
+    if not withheld:
+        return ""
+    named = list(dict.fromkeys(label(row["system"], 40) for row in withheld))
+    if len(named) > LOSSES_NAMED:
+        named[LOSSES_NAMED:] = [f"{len(named) - LOSSES_NAMED:,} more"]
+    return f"With {sentence_list(named)} a verdict above is withheld, and these measures rest on the same lists."
+
+
+def _withheld(source: Source) -> list[Row]:
+    """Return the claims on ranked lists whose verdict is withheld."""
+    if source.unit[0] != "query":
+        return []
+    return [row for m in source.primary for _, row in source.planned_pairs(m) if row.get("withheld")]
 
 
 def _measure_first(source: Source, row: Row, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
     """Say under the name of the measure what a reader must know of it: a guard, its direction."""
     notes = ["guard"] if row["family"] == GUARDS else []
-    notes += [_direction(source, row["measure"])]
-    return (replace(cells[0], note=" · ".join(note for note in notes if note)), *cells[1:])
+    notes += [direction_note(source, row["measure"]).replace(" ", "\N{NO-BREAK SPACE}")]
+    first = replace(cells[0], note=" · ".join(note for note in notes if note))
+    doubted = any(row["system"] == r["system"] and row["baseline"] == r["baseline"] for r in _withheld(source))
+    return (first, *cells[1:-1], replace(cells[-1], note="but withheld above") if doubted else cells[-1])
 
 
-def _direction(source: Source, measure: str) -> str:
+def direction_note(source: Source, measure: str) -> str:
+    """Return what a reader must know of the direction of a measure; empty where higher is better."""
+    if measure in source.assumed:
+        return DIRECTION_ASSUMED
     return "" if source.measures[measure]["higher_is_better"] else "lower is better"
 
 
@@ -101,14 +134,16 @@ def _pair_names(row: Row, heads: tuple[str, ...]) -> tuple[str, ...]:
 
 def _pairs_figure(source: Source, measure: str, picked: Chosen, key: str) -> Figure:
     """Draw the chosen rows; the table holds all of them where they are few enough to be read."""
-    rows, _ = listed(source, [measure])
+    rows = told_first(source, listed(source, [measure])[0])
     one_baseline = len({row["baseline"] for row in rows}) == 1
     drawn = [
-        forest_row(source, r, r["system"] if one_baseline else f"{r['system']} − {r['baseline']}") for r in picked.rows
+        forest_row(source, r, r["system"] if one_baseline else f"{r['system']} − {r['baseline']}")
+        for r in told_first(source, picked.rows)
     ]
-    if picked.words and one_baseline:
+    if picked.skipped:
         # a little space where the middle is left out
-        drawn[len(drawn) // 2] = replace(drawn[len(drawn) // 2], first=True)
+        place = len(drawn) // 2
+        drawn[place] = replace(drawn[place], first=True, before=not_drawn(picked))
     margin = next((row["margin"] for row in rows if row["margin"] is not None), None)
     name = source.measure_label(measure)
     heads, against = _pair_heads(rows)
@@ -118,7 +153,19 @@ def _pairs_figure(source: Source, measure: str, picked: Chosen, key: str) -> Fig
         f"{key}-table", f"Differences in {name}{against}", difference_columns(heads, rows), body,
         sortable=_many(rows), folded=True,
     )  # fmt: skip
-    return Figure(key, f"Differences in {name}{against}", _told(tuple(drawn), forest), forest, table)
+    title = f"Differences in {name}{against}{part_drawn(source, measure, picked)}"
+    return Figure(key, title, _told(tuple(drawn), forest), forest, table)
+
+
+def not_drawn(picked: Chosen) -> str:
+    """Return the words that stand where a figure leaves out the middle."""
+    return f"{picked.skipped:,} not drawn"
+
+
+def part_drawn(source: Source, measure: str, picked: Chosen) -> str:
+    """Return what the title of a figure says of what it draws: which part, and that a direction is only assumed."""
+    assumed = f", {DIRECTION_ASSUMED}" if measure in source.assumed else ""
+    return f"{assumed}: {picked.words}" if picked.words else assumed
 
 
 def _forest(
@@ -137,12 +184,14 @@ def _forest(
         margin=margin,
         reference=reference,
         higher_is_better=source.measures[measure]["higher_is_better"],
+        directed=measure not in source.assumed,
     )
 
 
 def _told(rows: tuple[ForestRow, ...], forest: Forest) -> str:
     side = "right" if forest.higher_is_better else "left"
-    return f"Zero is a vertical line; better is to the {side}. " + "; ".join(row.spoken for row in rows) + "."
+    word = "better" if forest.directed else "higher"
+    return f"Zero is a vertical line; {word} is to the {side}. " + "; ".join(row.spoken for row in rows) + "."
 
 
 def segments(source: Source) -> Section:
@@ -151,7 +200,7 @@ def segments(source: Source) -> Section:
         return Section("segments", "Where it wins and loses", ())
     blocks: list[Block] = []
     measure = source.primary[0]
-    found = dict(leading_pairs(source, measure)[:PAIRS_SHOWN])
+    found = dict(told_pairs(source, measure)[:PAIRS_SHOWN])
     # One scale for all pairs, so that two figures can be compared.
     lists = {pair: tuple(segment_rows(source, measure, pair)) for pair in found}
     axis = difference_axis([*(rows[0] for rows in lists.values()), *(r for rows in lists.values() for r in rows[1:])])
@@ -172,6 +221,8 @@ def segments(source: Source) -> Section:
 
 def _share_note(source: Source) -> str:
     """Say what the shares are of: one kind for all segments, or which for which attributes."""
+    if source.report["kind"] == "interleaving":
+        return "of those with clicks"
     by_kind: dict[str, list[str]] = {}
     for segment in source.segments:
         name = source.attributes[segment["attribute"]]
@@ -192,11 +243,13 @@ def _segment_blocks(
     overall = source.planned(measure, pair)
     out: list[Block] = [Subheading(f"segments-{i}", pair_label(pair))]
     told = heterogeneity_words(source, measure, pair)
-    if told:
+    withheld = overall is not None and bool(source.withheld(overall))
+    if told and not withheld:
         out.append(Paragraph(told))
-    if overall is not None and source.withheld(overall):
+    if withheld:
         what = {"query": "lists", "impression": "log"}.get(source.unit[0], "units")
-        out.append(Paragraph(f"The verdict is withheld, and the segments rest on the same {what}.", small=True))
+        doubt = f"The verdict is withheld, and the segments rest on the same {what}."
+        out.append(Paragraph(f"{doubt} As it stands: {told}" if told else doubt, small=True))
     if i <= FIGURES_SHOWN:
         rows, axis = drawn
         forest = replace(_forest(source, measure, rows, reference=rows[0].value), axis=axis)
@@ -211,12 +264,17 @@ def _segment_blocks(
 def _beyond_the_figure(source: Source, measure: str, pair: Pair) -> Paragraph:
     """Name the losses by segment on the measures that the figure does not draw, and count the gains."""
     by_name = [(str(s["label"]), (s["attribute"], s["value"])) for s in source.segments]
+    overall = source.planned(measure, pair)
+    if overall is not None and overall.get("withheld"):
+        return Paragraph("The other measures rest on the same lists: their segments, in the table, are as doubtful.")
     rows = [
         (name, row)
-        for m in source.outcome_measures if m != measure
+        for m in source.outcome_measures if m != measure and m not in source.assumed
         for name, segment in by_name
         if (row := source.planned(m, pair, segment)) is not None
     ]  # fmt: skip
+    apart = [_loss(source, n, r) for n, r in rows if _untriggered(source, r) and source.tone(r) in (BETTER, WORSE)]
+    rows = [(name, row) for name, row in rows if not _untriggered(source, row)]
     worse = [_loss(source, name, row) for name, row in rows if source.tone(row) == WORSE]
     better = sum(source.tone(row) == BETTER for _, row in rows)
     if len(worse) > LOSSES_NAMED + 1:
@@ -224,7 +282,14 @@ def _beyond_the_figure(source: Source, measure: str, pair: Pair) -> Paragraph:
     lost = f"shown worse: {'; '.join(worse)}" if worse else "no segment is shown worse"
     what = "metrics" if source.unit[0] == "unit" else "measures"
     told = f"{wording.count(len(rows), 'difference')} by segment there, {better:,} {'is' if better == 1 else 'are'}"
-    return Paragraph(f"On the other {what}, {lost}. Of {told} shown better.")
+    where = f" Where no effect can be, the arms differ: {'; '.join(apart)}; see “Data health”." if apart else ""
+    return Paragraph(f"On the other {what}, {lost}. Of {told} shown better.{where}")
+
+
+def _untriggered(source: Source, row: Row) -> bool:
+    """Return whether a difference is one of units without a trigger: it says whether the trigger is right."""
+    segment = row["segment"]
+    return segment is not None and segment["attribute"] == source.trigger and segment["value"] == "not triggered"
 
 
 def _loss(source: Source, name: str, row: Row) -> str:
@@ -237,7 +302,7 @@ def _segment_table(source: Source, measure: str, pair: Pair, key: str, caption: 
     overall = source.planned(measure, pair)
     listed: list[tuple[str, str, Row]] = []
     if overall is not None:
-        listed.append((f"all {source.unit[1]}", segment_share(source, 1.0), overall))
+        listed.append((everything(source), segment_share(source, 1.0), overall))
     for segment in source.segments:
         row = source.planned(measure, pair, (segment["attribute"], segment["value"]))
         if row is not None:
@@ -256,9 +321,9 @@ def _segment_matrix(source: Source, pair: Pair, key: str) -> Table | None:
     measures = source.outcome_measures
     columns = (
         Column("segment", number=False),
-        *(Column(source.measure_label(m), note=_direction(source, m)) for m in measures),
+        *(Column(source.measure_label(m), note=direction_note(source, m)) for m in measures),
     )
-    keys: list[tuple[str, Segment]] = [(f"all {source.unit[1]}", None)]
+    keys: list[tuple[str, Segment]] = [(everything(source), None)]
     keys += [(name, segment) for segment, name in source.segment_labels.items()]
     rows = tuple(
         (Cell(shown(name, 80)), *(_outcome_cell(source, source.planned(m, pair, s)) for m in measures))
@@ -277,97 +342,7 @@ def _outcome_cell(source: Source, row: Row | None) -> Cell:
     return Cell(size, note=note, tone=tone, mark=MARKS[tone], stars=source.stars(row))
 
 
-def outcomes(source: Source) -> Section:
-    """Return section 6: how many queries are better, equal and worse, for each pair and measure."""
-    heading = "Better, equal and worse queries" if source.unit[0] == "query" else "Outcomes"
-    if source.report["kind"] == "interleaving" and any(
-        row.get("win_share") is not None for row in source.report["differences"]
-    ):
-        # the section of the log shows them
-        return Section("outcomes", heading, ())
-    blocks: list[Block] = []
-    for i, measure in enumerate(source.primary, 1):
-        picked = chosen(source, measure)
-        if _counted(picked.rows):
-            blocks.append(_outcome_figure(source, measure, picked, f"outcomes-{i}"))
-            blocks += _small(picked.remark, equal_words([row for _, row in _counted(picked.rows)]))
-    rest, remark = listed(source, [m for m in source.outcome_measures if m not in source.primary])
-    if _counted(rest):
-        caption = "Better, equal and worse on the other measures"
-        table = _outcome_table(source, _counted(rest), "outcomes-other", caption)
-        blocks.append(replace(table, folded=len(rest) > ROWS_DRAWN))
-        blocks += _small(remark, equal_words([row for _, row in _counted(rest)]))
-    return Section("outcomes", heading, tuple(blocks))
-
-
-def _small(*sentences: str) -> list[Block]:
+def remarks(*sentences: str) -> list[Block]:
+    """Return one small paragraph of the sentences that say something; nothing where none does."""
     text = " ".join(sentence for sentence in sentences if sentence)
     return [Paragraph(text, small=True)] if text else []
-
-
-def _counted(rows: Sequence[Row]) -> list[tuple[Pair, Row]]:
-    return [((row["baseline"], row["system"]), row) for row in rows if row["wins"] is not None]
-
-
-def _outcome_figure(source: Source, measure: str, picked: Chosen, key: str) -> Figure:
-    rows = _counted(listed(source, [measure])[0])
-    one_baseline = len({pair[0] for pair, _ in rows}) == 1
-    bars = tuple(
-        OutcomeBar(label(pair[1] if one_baseline else f"{pair[1]} − {pair[0]}"), r["wins"], r["ties"], r["losses"])
-        for pair, r in _counted(picked.rows)
-    )
-    title = f"{source.unit[1].capitalize()} better, equal and worse on {source.measure_label(measure)}"
-    title += f" against {label(rows[0][0][0])}" if one_baseline else ""
-    told = "; ".join(f"{b.label}: {b.better:,} better, {b.equal:,} equal, {b.worse:,} worse" for b in bars)
-    table = replace(_outcome_table(source, rows, f"{key}-table", title), caption=title, folded=True)
-    return Figure(key, title, f"{told}.", OutcomeBars(bars, source.unit[1]), table)
-
-
-def _outcome_table(source: Source, rows: list[tuple[Pair, Row]], key: str, caption: str) -> Table:
-    """Count wins, ties and losses; what all rows share is said once, in the caption and under the table."""
-    columns = (
-        *(Column(text, number=False) for text in ("measure", "system", "baseline")),
-        *(Column(text) for text in ("better", "equal", "worse", "equal within")),
-    )
-    cells = tuple(
-        (
-            Cell(source.measure_label(row["measure"])),
-            *(Cell(shown(name, 60)) for name in (pair[1], pair[0])),
-            *(Cell(f"{row[count]:,}") for count in ("wins", "ties", "losses")),
-            Cell(_tolerance(row)),
-        )
-        for pair, row in rows
-    )
-    if equal_words([row for _, row in rows]):
-        columns, cells = columns[:-1], tuple(line[:-1] for line in cells)
-    kept, body, said = without_constants(columns, cells, ("measure", "system", "baseline"))
-    caption += f": {said['system']}" if "system" in said else ""
-    return Table(key, f"{caption} against {said['baseline']}" if "baseline" in said else caption, kept, body)
-
-
-def equal_words(rows: Sequence[Row]) -> str:
-    """Say which values count as equal, where that is one rule for all rows; else nothing.
-
-    Examples
-    --------
-    >>> equal_words([{"tie_tolerance": 1.2e-10}, {"tie_tolerance": 0.0}]), equal_words([{"tie_tolerance": 0.05}])
-    ('Equal: apart by no more than rounding (10⁻⁹).', 'Equal: apart by at most 0.05.')
-    """
-    found = {row.get("tie_tolerance") for row in rows}
-    sizes = [size for size in found if size is not None]
-    if not sizes or len(sizes) < len(found):
-        return ""
-    largest = max(sizes)
-    if largest == 0:
-        return "Equal: exactly the same value."
-    if largest < ROUNDING:
-        power = str(math.ceil(math.log10(largest))).translate(_RAISED)
-        return f"Equal: apart by no more than rounding (10{power})."
-    return f"Equal: apart by at most {largest:g}." if len(found) == 1 else ""
-
-
-def _tolerance(row: Row) -> str:
-    tolerance = row.get("tie_tolerance")
-    if tolerance is None:
-        return wording.UNDEFINED
-    return "exactly equal" if tolerance == 0 else "rounding" if tolerance < ROUNDING else f"±{tolerance:g}"

@@ -11,15 +11,13 @@ from rankstats.report.drawings import Crossed
 from rankstats.report.rows import p_of, tests_line
 from rankstats.report.source import Pair, Row, Source, effect_of
 from rankstats.report.texts import label, shown
-from rankstats.report.tones import BETTER, MARKS, NOT_SHOWN, PALE, WITHHELD, WORDS, WORSE
+from rankstats.report.tones import BETTER, MARKS, NOT_SHOWN, OPPOSITE, PALE, SHOWN, WITHHELD, WORDS, WORSE
 
 FEWEST_SYSTEMS = 3
 SYSTEMS_SPELLED = 24
 """Of more systems the table counts outcomes instead of spelling out every pair."""
 SYSTEMS_WRITTEN = 12
 """Of more systems the figure's cells hold marks only."""
-
-_OPPOSITE = {BETTER: WORSE, WORSE: BETTER}
 
 
 def matrix(source: Source) -> Section:
@@ -58,7 +56,7 @@ def _tones(source: Source, found: dict[Pair, Row], systems: tuple[str, ...]) -> 
     for (baseline, system), row in found.items():
         tone = source.tone(row)
         tones[place[system]][place[baseline]] = tone
-        tones[place[baseline]][place[system]] = _OPPOSITE.get(tone, tone)
+        tones[place[baseline]][place[system]] = OPPOSITE.get(tone, tone)
     return tuple(tuple(line) for line in tones)
 
 
@@ -84,7 +82,7 @@ def _texts(source: Source, found: dict[Pair, Row], systems: tuple[str, ...]) -> 
 
 def _told(found: dict[Pair, Row], tones: tuple[tuple[str, ...], ...]) -> str:
     outcomes = Counter(tone for line in tones for tone in line if tone)
-    differ = outcomes[BETTER] + outcomes[WORSE]
+    differ = sum(outcomes[tone] for tone in SHOWN)
     # each comparison stands in two cells
     return (
         f"{len(tones)} systems, {len(found):,} comparisons: {differ // 2:,} are shown to differ, "
@@ -104,7 +102,7 @@ def _cell(source: Source, found: dict[Pair, Row], system: str, other: str) -> Ce
         return Cell("·" if system == other else wording.UNDEFINED, tone="quiet")
     row, sign = facing
     tone = source.tone(row)
-    tone = tone if sign > 0 else _OPPOSITE.get(tone, tone)
+    tone = tone if sign > 0 else OPPOSITE.get(tone, tone)
     note = f"{wording.p_statement(p_of(row))} · {WORDS[tone]}"
     size = _difference(source, found, system, other)
     return Cell(size, note=note, tone=tone, mark=MARKS[tone], stars=source.stars(row))
@@ -114,7 +112,7 @@ def _counts(source: Source, tones: tuple[tuple[str, ...], ...], systems: tuple[s
     """Count for each system the others that it is shown to be better and worse than."""
     measure = source.primary[0]
     kinds = [t for t in (BETTER, WORSE, *PALE) if any(t in line for line in tones)]
-    heads = {BETTER: "better than", WORSE: "worse than", NOT_SHOWN: "not shown to differ from"}
+    heads = {t: f"{WORDS[t]} than" for t in SHOWN} | {NOT_SHOWN: "not shown to differ from"}
     columns = (Column("system", number=False), Column("mean"), *(Column(heads.get(t, WORDS[t])) for t in kinds))
     rows = []
     for system, line in zip(systems, tones, strict=True):

@@ -35,6 +35,8 @@ class ForestRow:
         The end of `label` that explains a built-in segment, which narrow pages leave out.
     level : str
         What `interval` is, such as '95 % interval'; empty where that is not known.
+    before : str
+        A line of words above the row, where rows in between are left out.
     """
 
     name: str
@@ -54,6 +56,7 @@ class ForestRow:
     first: bool = False
     cut: str = ""
     level: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,8 @@ class Forest:
         The overall effect, drawn as a dashed line.
     higher_is_better : bool
         Which side of zero is the better one.
+    directed : bool
+        Whether it is known which side is the better one.
     """
 
     shape: ClassVar[str] = "forest"
@@ -89,10 +94,13 @@ class Forest:
     margin: float | None = None
     reference: float | None = None
     higher_is_better: bool = True
+    directed: bool = True
 
     @property
     def sides(self) -> tuple[str, str]:
         """What the two sides of zero are called, the left one first."""
+        if not self.directed:
+            return ("◂ lower", "higher ▸")
         return ("◂ worse", "better ▸") if self.higher_is_better else ("◂ better", "worse ▸")
 
     @property
@@ -115,12 +123,13 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeBar:
-    """Better, equal and worse counts of one comparison."""
+    """Better, equal and worse counts of one comparison; `before` is a line of words above it, as in a forest."""
 
     label: str
     better: int
     equal: int
     worse: int
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,12 +120,14 @@ class _Examples:
         a, b = (source.report["values"][system][measure][index] for system in pair)
         tone = BETTER if (b > a) == source.measures[measure]["higher_is_better"] else WORSE
         text, query_id = query_text(query), shown(query["query_id"])
-        facts = (*self._facts(query), self._reasons(pair, query["query_id"]))
+        missing = [_nothing(system, v) for system, v in zip(pair, (a, b), strict=True) if self._lacks(system, query)]
+        # beside an empty list every document of the other one is new
+        facts = (*missing, *self._facts(query), "" if missing else self._reasons(pair, query["query_id"]))
         return Example(
             key=key,
             index=self.place[index],
-            query_id="" if text == query_id else f"id {shown(query['query_id'], 60)}",
-            text=f"{source.unit[0]} {text}" if text == query_id else text,
+            query_id="" if text == query_id else f"id{_HELD}{shown(query['query_id'], 60)}",
+            text=f"{source.unit[0]}{_HELD}{text}" if text == query_id else text,
             baseline=source.mean(measure, a),
             system=source.mean(measure, b),
             difference=source.signed(measure, b - a),
@@ -134,6 +136,10 @@ class _Examples:
             facts=" · ".join(fact for fact in facts if fact),
             lists=self.lists.beside(source, measure, query["query_id"], pair),
         )
+
+    def _lacks(self, system: str, query: Row) -> bool:
+        missing = self.source.report["audit"]["queries"]["missing"]
+        return query["query_id"] in missing.get(system, ())
 
     def _reasons(self, pair: Pair, query_id: str) -> str:
         """Say which relevant documents moved, came or went, the most telling first."""
@@ -168,6 +174,10 @@ def _extremes(source: Source, measure: str, pair: Pair, row: Row) -> tuple[list[
     wins = sorted((-gain, i) for gain, i in gains if gain > tolerance)
     losses = sorted((gain, i) for gain, i in gains if gain < -tolerance)
     return [i for _, i in wins[:EXAMPLES_SHOWN]], [i for _, i in losses[:EXAMPLES_SHOWN]]
+
+
+def _nothing(system: str, value: float) -> str:
+    return f"{shown(system, 60)} returned nothing" + (" (counts as 0)" if value == 0 else "")
 
 
 def _place(rank: int | None) -> str:

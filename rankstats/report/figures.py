@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 GUIDED_FROM = 8
 """Forests of more rows get hairlines that lead the eye from label to mark."""
+_LINE_BEFORE = 0.9
+"""Height of a line of words above a row, in rows."""
 _MARK = 16.0
 """Width of a mark beside a number."""
 _TEXT_COLOURS = {tones.BETTER: BLUE, tones.WORSE: VERMILION_TEXT}
@@ -81,8 +83,7 @@ def _forest(drawing: drawings.Forest) -> Canvas:
     texts = _right_texts(drawing)
     widths = [CHARACTER * max(width(text) for text in column) + 16 for column in zip(*texts, strict=True)]
     widths[1] += _MARK
-    gaps = [0.35 if row.first else 0.0 for row in rows]
-    positions = [i + sum(gaps[: i + 1]) for i in range(len(rows))]
+    positions = _positions(rows)
     height = 30 + ROW * (positions[-1] + 1) + 46
     canvas, axes = make_canvas(height, left, sum(widths) + 10, top=30, bottom=46)
     axes.set_ylim(positions[-1] + 0.5, -0.5)
@@ -97,8 +98,25 @@ def _forest(drawing: drawings.Forest) -> Canvas:
         colour = _TEXT_COLOURS.get(row.tone, GREY)
         canvas.text(mark_at / WIDTH, _y(axes, y), tones.MARKS[row.tone], ha="right", va="center", color=colour)
         _right(canvas, line, widths, _y(axes, y), _TEXT_COLOURS.get(row.tone, INK))
+        _words_before(canvas, axes, row, y)
     _right(canvas, texts[0], widths, 1 - 13 / height, QUIET, size=12)
     return canvas
+
+
+def _positions(rows: Sequence[drawings.ForestRow | drawings.OutcomeBar]) -> list[float]:
+    """Return where rows stand: a little space before a group, a line before a row with words above it."""
+    found: list[float] = []
+    place = -1.0
+    for row in rows:
+        place += 1.0 + (_LINE_BEFORE if row.before else 0.35 if getattr(row, "first", False) else 0.0)
+        found.append(place)
+    return found
+
+
+def _words_before(canvas: Canvas, axes: Axes, row: drawings.ForestRow | drawings.OutcomeBar, y: float) -> None:
+    if row.before:
+        words = f"… {row.before} …"
+        canvas.text(0, _y(axes, y - 0.5 - _LINE_BEFORE / 2), words, ha="left", va="center", color=QUIET, fontsize=12)
 
 
 def _forest_axes(axes: Axes, drawing: drawings.Forest) -> None:
@@ -155,12 +173,12 @@ def _sides(axes: Axes, drawing: drawings.Forest) -> None:
 
 def _estimate(axes: Axes, row: drawings.ForestRow, y: float, axis: drawings.Axis) -> None:
     colour = COLOURS[row.tone]
-    hollow = row.tone == tones.TOO_FEW
+    thin = row.tone == tones.TOO_FEW
     for interval, thickness, cap in ((row.outer, 1.2, True), (row.inner, 3.2, False)):
         if interval is not None:
-            _whisker(axes, interval, y, axis, colour, thickness=1.2 if hollow else thickness, cap=cap)
+            _whisker(axes, interval, y, axis, colour, thickness=1.2 if thin else thickness, cap=cap)
     if row.value is not None and axis.low <= row.value <= axis.high:
-        face = "#ffffff" if hollow else colour
+        face = "#ffffff" if row.tone in tones.HOLLOW else colour
         axes.plot(
             [row.value], [y], marker=SHAPES[row.tone], markersize=9, markerfacecolor=face, markeredgecolor=colour,
             markeredgewidth=1.5, linestyle="none", zorder=4, clip_on=False,
@@ -199,17 +217,19 @@ def _outcomes(drawing: drawings.OutcomeBars) -> Canvas:
     texts = [tuple(f"{n:,}" for n in (row.better, row.equal, row.worse)) for row in rows]
     heads = (f"▲ {drawing.words[0]}", drawing.words[1], f"▼ {drawing.words[2]}")
     widths = [CHARACTER * max(map(width, column)) + 24 for column in zip(heads, *texts, strict=True)]
-    height = 34 + (ROW + 6) * len(rows) + 8
+    positions = _positions(rows)
+    height = 34 + (ROW + 6) * (positions[-1] + 1) + 8
     canvas, axes = make_canvas(height, left, sum(widths) + 10, top=34, bottom=8)
     axes.spines["bottom"].set_visible(False)
     axes.xaxis.set_visible(False)
     axes.yaxis.set_visible(False)
     axes.set_xlim(0, 1)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    for position, (row, line) in enumerate(zip(rows, texts, strict=True)):
+    axes.set_ylim(positions[-1] + 0.5, -0.5)
+    for position, row, line in zip(positions, rows, texts, strict=True):
         _bar(axes, position, row)
         canvas.text(0, _y(axes, position), row.label, ha="left", va="center", color=INK)
         _right(canvas, line, widths, _y(axes, position), INK)
+        _words_before(canvas, axes, row, position)
     _outcome_heads(canvas, heads, widths, height)
     return canvas
 
@@ -226,7 +246,7 @@ def _outcome_heads(canvas: Canvas, heads: Sequence[str], widths: Sequence[float]
             canvas.add_artist(patch)
 
 
-def _bar(axes: Axes, position: int, row: drawings.OutcomeBar) -> None:
+def _bar(axes: Axes, position: float, row: drawings.OutcomeBar) -> None:
     """Draw one stacked bar."""
     total = max(1, row.better + row.equal + row.worse)
     start = 0.0
@@ -252,7 +272,10 @@ def _distribution(drawing: drawings.Distribution) -> Canvas:
     colour = COLOURS[drawing.tone]
     if drawing.interval is not None and all(math.isfinite(end) for end in drawing.interval):
         _whisker(axes, drawing.interval, -0.08 * top, axis, colour, thickness=3.2, cap=True)
-    axes.plot([drawing.observed], [-0.08 * top], marker=SHAPES[drawing.tone], markersize=9, color=colour, zorder=4)
+    axes.plot(
+        [drawing.observed], [-0.08 * top], color=colour, marker=SHAPES[drawing.tone], markersize=9,
+        markerfacecolor="#ffffff" if drawing.tone in tones.HOLLOW else colour, zorder=4,
+    )  # fmt: skip
     axes.plot([drawing.observed] * 2, [0, 1.05 * top], color=colour, linewidth=1.5, linestyle=(0, (3, 3)))
     axes.set_xlabel(drawing.axis_label, labelpad=6)
     return canvas

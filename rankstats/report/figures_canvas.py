@@ -22,6 +22,9 @@ COLOURS = {
     tones.EQUIVALENT: GREY,
     tones.WITHHELD: GREY,
     tones.TOO_FEW: GREY,
+    tones.HIGHER: GREY,
+    tones.LOWER: GREY,
+    tones.NOT_TESTED: GREY,
 }
 SHAPES = {
     tones.BETTER: "^",
@@ -30,6 +33,9 @@ SHAPES = {
     tones.EQUIVALENT: "D",
     tones.WITHHELD: "s",
     tones.TOO_FEW: "o",
+    tones.HIGHER: "^",
+    tones.LOWER: "v",
+    tones.NOT_TESTED: ".",
 }
 VERMILION_TEXT = "#b34a00"
 """Vermilion as text: dark enough to be read on white."""

@@ -131,7 +131,8 @@ def _key(canvas: Canvas, left: float, drawn: set[str], *, marked: bool) -> None:
     """Explain colours and marks in one line above the columns."""
     across, height = (float(side) * canvas.dpi for side in canvas.get_size_inches())
     pale = [t for t in tones.PALE if t in drawn]
-    parts = [("▲ row better", BLUE), ("▼ row worse", VERMILION_TEXT)]
+    directed = not drawn & {tones.HIGHER, tones.LOWER}
+    parts = [("▲ row better", BLUE), ("▼ row worse", VERMILION_TEXT)] if directed else []
     if marked:
         parts += [(f"{tones.MARKS[t]} {tones.WORDS[t]}", QUIET) for t in pale]
     elif pale:

@@ -24,11 +24,14 @@ PAGE, STYLE = "page.html.j2", "style.css"
 SCRIPTS = ("queries.js", "script.js")
 _RISKY = re.compile("[<>&\x7f-\x9f\u2028-\u202e\u2066\u2067]")
 _FORMULA = re.compile(r"\(2\^rel \N{MINUS SIGN} 1\)")
-_P_STATEMENT = re.compile(r"\bp ([=<]) (?=[.\d])")
+_STATEMENT = re.compile(r"\b([np]) ([=<]) (?=[.\d])")
 # An option, a date, a name: broken after its hyphen it reads as another, and cannot be typed again from paper.
 _HYPHENED = re.compile(r"(?<!\S)(?=\S*-)\S{3,24}(?!\S)")
 # In a command a path may be longer: a narrow page scrolls it.
 _ARGUMENT = re.compile(r"(?<!\S)(?=\S*[-/])\S{2,40}(?!\S)")
+_PATH = re.compile(r"(?<!\S)[^\s<>]{17,}(?!\S)")
+_WHOLE = Markup('<span class="whole">{}</span>')
+_CHECKS = "evidence-checks"
 _UNBROKEN_CELL = 16
 """Width of the longest text of a cell that is kept on one line."""
 
@@ -103,28 +106,31 @@ def environment() -> jinja2.Environment:
         "ticks": ticks,
         "marks": tones.MARKS,
         "is_brief": _is_brief,
+        "is_aside": _is_aside,
+        "set_aside": _set_aside,
         "figure_svg": _figure_svg,
         "data_text": _data_text,
         "prose_html": _prose_html,
     }
-    environment.filters |= {"unbroken": _unbroken, "command": _command}
+    environment.filters |= {"unbroken": _unbroken, "command": _command, "noted": _noted}
     return environment
 
 
 def _finalized(value: Any) -> Any:
-    """Let no character through that no font shows, should a section have missed one; hold a p-value together."""
+    """Let no character through that no font shows, should a section have missed one; hold a p or n to its number."""
     if isinstance(value, Markup):
         return value
     kept = showable(value)
     if not isinstance(kept, str):
         return kept
     held = _FORMULA.sub(lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), kept)
-    return _P_STATEMENT.sub("p\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", held)
+    return _STATEMENT.sub("\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", held)
 
 
-def _unbroken(text: str) -> Markup:
-    """Return a text with its short hyphened words held together."""
-    return _held(_HYPHENED, text)
+def _unbroken(text: str, longest: int = 24) -> Markup:
+    """Return a text with its short hyphened words held together; long paths break after a stroke."""
+    held = _held(_HYPHENED, text, longest)
+    return Markup(_PATH.sub(lambda match: match[0].replace("/", "/<wbr>"), held))
 
 
 def _command(text: str) -> Markup:
@@ -132,13 +138,36 @@ def _command(text: str) -> Markup:
     return _held(_ARGUMENT, text)
 
 
-def _held(words: re.Pattern[str], text: str) -> Markup:
-    return Markup(words.sub(lambda match: f'<span class="whole">{match[0]}</span>', str(escape(_finalized(text)))))
+def _noted(text: str) -> str:
+    """Return a note whose short parts, "lower is better", are held together."""
+    parts = (part.replace(" ", "\N{NO-BREAK SPACE}") if _is_brief(part, 20) else part for part in text.split(" · "))
+    return " · ".join(parts)
 
 
-def _is_brief(text: str) -> bool:
-    """Return whether the text of a cell is short enough to stay on one line."""
-    return len(text) <= _UNBROKEN_CELL and width(text) <= _UNBROKEN_CELL
+def _held(words: re.Pattern[str], text: str, longest: int = 40) -> Markup:
+    def whole(match: re.Match[str]) -> str:
+        return str(_WHOLE.format(Markup(match[0]))) if len(match[0]) <= longest else match[0]
+
+    return Markup(words.sub(whole, str(escape(_finalized(text)))))
+
+
+def _is_brief(text: str, longest: int = _UNBROKEN_CELL) -> bool:
+    """Return whether a text is short enough to stay on one line."""
+    return len(text) <= longest and width(text) <= longest
+
+
+def _is_aside(table: blocks.Table, row: tuple[blocks.Cell, ...]) -> bool:
+    """Return whether paper leaves the row out: a check that found nothing, and has nothing to tell."""
+    return table.key == _CHECKS and row[1].tone == "quiet" and not row[-1].text
+
+
+def _set_aside(table: blocks.Table) -> list[tuple[str, list[str]]]:
+    """Return what paper says in place of the rows that it leaves out: the questions of each outcome."""
+    told: dict[str, list[str]] = {}
+    for row in table.rows:
+        if _is_aside(table, row):
+            told.setdefault(row[1].text, []).append(row[0].text)
+    return list(told.items())
 
 
 def _figure_svg(figure: blocks.Figure) -> Markup:

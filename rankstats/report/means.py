@@ -6,14 +6,14 @@ import math
 import re
 
 from rankstats import wording
-from rankstats.conventions import RANK_TESTS
+from rankstats.conventions import RANK_TESTS, SMALLEST_VERDICT_N
 from rankstats.procedure_names import CORRECTION_NAMES
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Section, Table
 from rankstats.report.choice import ROWS_DRAWN, listed
 from rankstats.report.rows import difference_cells, difference_columns, tests_line, without_constants
-from rankstats.report.source import Row, Source, ends, level
+from rankstats.report.source import Row, Source, ends, level, says_nothing
 from rankstats.report.texts import sentence_list, shown
-from rankstats.report.tones import WITHHELD
+from rankstats.report.tones import DIRECTION_ASSUMED, WITHHELD
 from rankstats.report.trust import totals
 
 ORDERED_FROM = 3
@@ -53,8 +53,8 @@ def scoreboard(source: Source) -> Section:
         f"The intervals are each {one}'s own. Whether two {one}s differ is read from their difference, "
         f"{'query by query, ' if source.unit[0] == 'query' else ''}not from two intervals that overlap."
     )
-    words = f"{remark}{_adjustment_words(source)}{_rank_words(source)}"
-    blocks: list[Block] = [table, Paragraph(words, small=True), *totals(source)]
+    words = f"{remark if _intervals(source) else ''}{_adjustment_words(source)}{_rank_words(source)}".strip()
+    blocks: list[Block] = [table, *([Paragraph(words, small=True)] if words else []), *totals(source)]
     return Section("scoreboard", "Scoreboard", tuple(blocks))
 
 
@@ -68,13 +68,20 @@ def _caption(source: Source, *, by_mean: bool) -> str:
     caption = "Means over queries" if source.unit[0] == "query" else "Means over units"
     if source.planned_weighting is not None:
         caption = f"Means weighted by {shown(source.planned_weighting, 40)}"
-    intervals = [row["interval"] for row in source.overall.values()]
-    known = [interval for interval in intervals if interval]
+    known = _intervals(source)
     if known:
-        caption += f", with the {level(known[0])} {'of each' if len(known) == len(intervals) else 'where there is one'}"
+        every = len(known) == len(source.overall)
+        caption += f", with the {level(known[0])} {'of each' if every else 'where there is one'}"
     n = {row["n"] for row in source.overall.values()}
     caption += f", n = {n.pop():,}" if len(n) == 1 else ""
-    return f"{caption}, the best {source.measure_label(source.primary[0])} first" if by_mean else caption
+    first = "highest" if source.primary[0] in source.assumed else "best"
+    return f"{caption}, the {first} {source.measure_label(source.primary[0])} first" if by_mean else caption
+
+
+def _intervals(source: Source) -> list[Row]:
+    """Return the intervals of the means that say something."""
+    found = [row["interval"] for row in source.overall.values()]
+    return [interval for interval in found if interval and not says_nothing(interval)]
 
 
 def _adjustment_words(source: Source) -> str:
@@ -152,12 +159,15 @@ def _column_note(source: Source, measure: str) -> str:
     own = {row["n"] for row in source.overall.values() if row["measure"] == measure}
     parts = ["primary"] if measure in source.primary else []
     parts += [] if source.measures[measure]["higher_is_better"] else ["lower is better"]
+    parts += [DIRECTION_ASSUMED] if measure in source.assumed else []
     parts += [f"n = {own.pop():,}"] if len(own) == 1 < len(every) else []
     return " · ".join(parts)
 
 
 def _best(source: Source, measure: str, rows: list[Row]) -> set[str]:
-    """Name the systems with the best mean, unless all are equal."""
+    """Name the systems with the best mean, unless all are equal or nothing says what is best: a direction, queries."""
+    if measure in source.assumed or any(row["n"] < SMALLEST_VERDICT_N for row in rows):
+        return set()
     means = {row["system"]: mean for row in rows if (mean := source.lead_mean(row)) is not None}
     if len(set(means.values())) < 2 or source.measures[measure].get("diagnostic"):
         return set()

@@ -14,6 +14,7 @@ from rankstats.procedure_names import CORRECTION_NAMES, TEST_NAMES
 from rankstats.report.blocks import Block, Cell, Code, Column, Paragraph, Section, Subheading, Table, Terms
 from rankstats.report.choice import listed
 from rankstats.report.designs import design_facts
+from rankstats.report.experiment_sections import stands_beside
 from rankstats.report.glossary import glossary
 from rankstats.report.order import told_first
 from rankstats.report.rows import without_constants
@@ -28,6 +29,7 @@ _COMPARED = {
 _WORDS = {"unit": {"baseline": "control", "system": "arm"}, "impression": {"baseline": "baseline", "system": "ranker"}}
 _AS_GIVEN = "Values as given, not computed here."
 _CUTOFF = re.compile(r"k = (\d+)$")
+_WORD = re.compile(r"\w+")
 _TELLING = ("gain", "persistence", "discount", "relevant", "max")
 """Conventions by which two measures of one meaning are told apart."""
 
@@ -163,7 +165,7 @@ def _also(source: Source) -> list[Block]:
     """Show what other tests and corrections give for the confirmatory claims."""
     claims, remark = listed(source, source.primary)
     ordered = [row for m in source.primary for row in told_first(source, [c for c in claims if c["measure"] == m])]
-    found = [(claim, *reading) for claim in ordered for reading in _readings(claim)]
+    found = [(claim, *reading) for claim in ordered for reading in _readings(source, claim)]
     if not found:
         return []
     named = level(next((interval for *_, interval in found if interval), None))
@@ -174,7 +176,7 @@ def _also(source: Source) -> list[Block]:
             Cell(wording.p_value(p)),
             Cell(
                 source.range(claim["measure"], interval),
-                note="" if interval is None else shown(interval["method"], 80),
+                note=_interval_method(interval, procedure),
             ),
         )
         for claim, procedure, p, interval in found
@@ -189,9 +191,22 @@ def _also(source: Source) -> list[Block]:
     return [Table("also", caption, columns, rows), *([Paragraph(small, small=True)] if small else [])]
 
 
-def _readings(claim: Row) -> list[tuple[str, float | None, Row | None]]:
-    """Return name, p and interval of each other test and correction of a claim."""
-    tests = [(TEST_NAMES.get(o["test"], shown(o["test"], 60)), o["p_value"], o["interval"]) for o in claim["also"]]
+def _interval_method(interval: Row | None, procedure: str) -> str:
+    """Return how an interval was made, where the name of the procedure does not say so."""
+    method = "" if interval is None else str(interval["method"])
+    said = _WORD.findall(procedure.casefold())
+    return "" if all(word in said for word in _WORD.findall(method.casefold())) else shown(method, 80)
+
+
+def _readings(source: Source, claim: Row) -> list[tuple[str, float | None, Row | None]]:
+    """Return name, p and interval of each other test and correction of a claim that no other section shows."""
+    levels = (source.report.get("interleaving") or {}).get("levels") or ()
+    place = [claim[key] for key in ("measure", "baseline", "system")]
+    if any([row[key] for key in ("measure", "baseline", "system")] == place for row in levels):
+        others: list[Row] = []
+    else:
+        others = [other for other in claim["also"] if not stands_beside(other)]
+    tests = [(TEST_NAMES.get(o["test"], shown(o["test"], 60)), o["p_value"], o["interval"]) for o in others]
     corrections = [
         (
             f"{CORRECTION_NAMES.get(o['correction'], shown(o['correction'], 60))} (adjusted)",

@@ -9,7 +9,7 @@ from rankstats import wording
 from rankstats.report.agreement import agreement
 from rankstats.report.arms import in_words_of_experiments
 from rankstats.report.blocks import Page, Section
-from rankstats.report.comparisons import outcomes, pairwise, segments
+from rankstats.report.comparisons import pairwise, segments
 from rankstats.report.crossed import matrix
 from rankstats.report.examples import examples
 from rankstats.report.experiment_sections import experiment
@@ -17,8 +17,9 @@ from rankstats.report.health import health
 from rankstats.report.interleaving_sections import in_words_of_interleaving, interleaving
 from rankstats.report.means import scoreboard
 from rankstats.report.method import method
-from rankstats.report.notices import unsaid
+from rankstats.report.notices import notices, unsaid
 from rankstats.report.offline import offline
+from rankstats.report.outcomes import outcomes
 from rankstats.report.prose import notes
 from rankstats.report.queries import query_table
 from rankstats.report.rules import decision
@@ -79,6 +80,7 @@ def page_model(report: Mapping[str, Any]) -> Page:
     room = SINGLED_OUT if summed else STATEMENTS_SHOWN
     said, warned = statements(source)[:room], unsaid(source, claims_told(source)[:room])
     more, unseen = len(report["verdict"]) - len(said), len(warned) - NOTICES_SHOWN
+    every = len(notices(source))
     return Page(
         title=shown(str(report["title"])) or "Comparison",
         facts=facts(source),
@@ -88,9 +90,9 @@ def page_model(report: Mapping[str, Any]) -> Page:
         statements=said,
         more_statements="" if more <= 0 else f"{wording.count(more, 'more claim')}: see “Every comparison”.",
         where=where(source),
-        notices_heading=f"{wording.count(len(warned), 'thing')} to know",
+        notices_heading=f"{wording.count(len(warned), 'thing' if len(warned) == every else 'more thing')} to know",
         notices=warned[:NOTICES_SHOWN] if unseen > 0 else warned,
-        more_notices="" if unseen <= 0 else f"{unseen:,} more under “Data health”.",
+        more_notices="" if unseen <= 0 else f"All {every:,} under “Data health”.",
         sections=_sections(source),
     )
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from rankstats.report.adjustment import adjustment_warning
 from rankstats.report.blocks import Block, Cell, Column, Notice, Table
 from rankstats.report.source import Row, Source
+from rankstats.report.summaries import claims_told
 from rankstats.report.texts import shown
-from rankstats.report.tones import BETTER, WORSE
+from rankstats.report.tones import BETTER, SHOWN, WORSE
 
 ALIKE_FROM = 3
 """Places from which warnings of one kind are said together."""
@@ -20,10 +21,14 @@ _ABOUT_CLAIMS = frozenset(
     (
         *("level_unreachable", "few_queries", "reversal", "weights_disagree", "adjustment_decides", "mix_disagrees"),
         *("one_query_carries", "tests_disagree", "corrections_disagree", "unjudged_decide", "condensed_disagree"),
-        *("ties_decide", "segment_reversal", "mean_against_losses", "assumed_direction"),
+        *("ties_decide", "segment_reversal", "mean_against_losses", "assumed_direction", "perfect_run"),
     )
 )
 """Warnings that touch a verdict; of one severity they come before those about the data."""
+_QUALIFY = frozenset(("mean_against_losses", "segment_reversal"))
+"""Those that qualify a verdict; of one claim they come after those by which it would be another."""
+_TOPICS = frozenset(("verdict", "segments", "judgments", "intervals", "bootstrap", "plan", "inputs", "all systems"))
+"""Places that name no comparison and no system: nothing to say under a warning."""
 _PERFECT = "has a relevant document first on every query"
 _TOGETHER = {
     "corrections_disagree": "The verdict depends on the correction in {n} comparisons",
@@ -90,9 +95,18 @@ def _is_said(row: Row, reasons: Mapping[str, str]) -> bool:
 
 
 def warned(source: Source) -> tuple[Warned, ...]:
-    """Return the lines that warn: the serious ones first, then those about a claim, each with its warnings."""
+    """Return the lines that warn: the serious ones first, then those about a claim, each with its warnings.
+
+    Of those about claims the ones about what is shown come first, in the order in which the page tells the claims.
+    """
     rows = [*source.report["warnings"], *_adjustments(source)]
-    rows.sort(key=lambda row: (_ORDER.index(row["severity"]), row["code"] not in _ABOUT_CLAIMS))
+    places = _told_places(source)
+
+    def key(row: Row) -> tuple[int, bool, int, bool]:
+        code = row["code"]
+        return _ORDER.index(row["severity"]), code not in _ABOUT_CLAIMS, _place_of(row, places), code in _QUALIFY
+
+    rows.sort(key=key)
     kinds: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         kinds.setdefault((row["severity"], row["code"]), []).append(row)
@@ -102,11 +116,34 @@ def warned(source: Source) -> tuple[Warned, ...]:
         kind = (row["severity"], row["code"])
         alike = kinds[kind]
         if len({one["where"] for one in alike}) < ALIKE_FROM:
-            out.append(Warned(_notice(row, row["message"], row["where"] or ""), (row,)))
+            out.append(Warned(_notice(row, row["message"], _worth_saying(source, row["where"] or "")), (row,)))
         elif kind not in seen:
             seen.add(kind)
             out.append(Warned(_together(alike), tuple(alike)))
     return tuple(out)
+
+
+def _told_places(source: Source) -> dict[str, int]:
+    """Return where the claims stand on the page: those that show something first; also by the name of the system."""
+    claims = sorted(claims_told(source), key=lambda row: source.tone(row) not in SHOWN)
+    found: dict[str, int] = {}
+    for i, row in enumerate(claims):
+        found.setdefault(_place(source, row), i)
+        if source.tone(row) in SHOWN:
+            found.setdefault(row["system"], i)
+    return found
+
+
+def _place_of(row: Row, places: Mapping[str, int]) -> int:
+    """Return the first place of those that a warning is about; the last of all where it is about none."""
+    return min((places[name] for name in (row["where"] or "").split("; ") if name in places), default=len(places))
+
+
+def _worth_saying(source: Source, where: str) -> str:
+    """Return the place of a warning, unless it names nothing or the page has one comparison alone."""
+    alone = len(source.pairs) == 1 and len(source.primary) == 1
+    claims = {_place(source, row) for row in source.report["differences"]} if alone else set()
+    return "" if where in _TOPICS or where in claims else where
 
 
 def _adjustments(source: Source) -> list[Row]:

@@ -8,7 +8,7 @@ from rankstats.report.choice import leading_pairs
 from rankstats.report.source import Pair, Row, Source, effect_of
 
 ORDERED_ABOVE = 3
-"""Up to so many comparisons stand in the order of the report; of more with one baseline the best come first."""
+"""More comparisons than this are summed up before single ones are told."""
 
 
 def gain(source: Source, row: Row) -> float:
@@ -20,6 +20,9 @@ def gain(source: Source, row: Row) -> float:
 def told_first(source: Source, rows: Sequence[Row]) -> list[Row]:
     """Return differences in the order in which the page tells them, so that what it names first is drawn first.
 
+    With one baseline the best come first, whatever the order of the input; several keep their order, and so do the
+    comparisons of a report with a decision, where the policy says what comes first.
+
     Parameters
     ----------
     source : Source
@@ -27,8 +30,8 @@ def told_first(source: Source, rows: Sequence[Row]) -> list[Row]:
     rows : sequence of mapping
         Differences over all queries.
     """
-    many = len(source.pairs) > ORDERED_ABOVE
-    if not many or len({row["baseline"] for row in rows}) > 1:
+    planned = source.report["decision"] is not None and len(source.pairs) <= ORDERED_ABOVE
+    if planned or len({row["baseline"] for row in rows}) > 1:
         return list(rows)
     return sorted(rows, key=lambda row: -gain(source, row))
 

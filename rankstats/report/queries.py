@@ -44,8 +44,10 @@ def query_table(source: Source) -> Section:
 
 def _beside(source: Source, offered: Offered, details: Sequence[object]) -> str:
     """Say what is not in the table, and where it is."""
-    left_out, told = len(source.systems) - len(offered.systems), ""
-    if left_out > 0:
+    told, comparisons = "", len(list(source.planned_pairs(offered.measures[0])))
+    if offered.pairs and len(offered.pairs) < comparisons:
+        told = f"On screen the table can show {len(offered.pairs):,} of {comparisons:,} comparisons. "
+    elif len(offered.systems) < len(source.systems):
         told = f"The table has {len(offered.systems):,} of {len(source.systems):,} systems. "
     if offered.long:
         place = f"in every opened {source.unit[0]} and " if details else ""

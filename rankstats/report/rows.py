@@ -10,14 +10,18 @@ from rankstats.conventions import RANK_TESTS
 from rankstats.procedure_names import CORRECTION_NAMES, TEST_NAMES
 from rankstats.report.blocks import Cell, Column
 from rankstats.report.drawings import ForestRow
-from rankstats.report.source import Row, Source, effect_of, ends, level
+from rankstats.report.source import Row, Source, effect_of, ends, level, says_nothing
 from rankstats.report.texts import label, shown
-from rankstats.report.tones import MARKS, NOT_SHOWN, TOO_FEW, WORDS
+from rankstats.report.tones import ASSUMED, BETTER, DIRECTION_ASSUMED, MARKS, NOT_SHOWN, TOO_FEW, WORDS, WORSE
 
 GUARDS = "guards"
 """The family of the guards of an experiment."""
+TWICE = 1
+"""A relative difference from which a column says ratios where one of its rows does."""
 MANY_TIMES = 9
 """A relative difference from which the ratio says more than a percentage."""
+
+_RATIOS = "times: as large as the baseline"
 
 
 def share_text(share: float | None, decimals: int | None = None) -> str:
@@ -49,20 +53,21 @@ def segment_share(source: Source, share: float | None) -> str:
     return share_text(share, decimals_of_shares(segment["share"] for segment in source.segments))
 
 
-def relative_text(share: float | None, decimals: int | None = None) -> str:
+def relative_text(share: float | None, decimals: int | None = None, *, times_from: float = MANY_TIMES) -> str:
     r"""Return a relative difference: whole percent, one decimal below ten, unless the decimals are given.
 
-    What would be written as 0 gets the decimals that show its side; from ten times on it is a ratio.
+    What would be written as 0 gets the decimals that show its side; from ten times on, or from a smaller share that a
+    column shares, it is a ratio.
 
     Examples
     --------
     >>> relative_text(0.345), relative_text(-0.079), relative_text(-0.0004), relative_text(None)
     ('+34\xa0%', '−7.9\xa0%', '−0.04\xa0%', '—')
-    >>> relative_text(107.37)
-    '108\xa0times'
+    >>> relative_text(107.37), relative_text(3.08, times_from=1)
+    ('108\xa0times', '4.1\xa0times')
     """
-    if share is not None and share >= MANY_TIMES:
-        return f"{wording.number(1 + share, 0)}\N{NO-BREAK SPACE}times"
+    if share is not None and share >= times_from:
+        return f"{wording.number(1 + share, int(share < MANY_TIMES))}\N{NO-BREAK SPACE}times"
     places = decimals_of_shares([share]) if decimals is None else decimals
     while share and places < 6 and round(share * 100, places) == 0:
         places += 1
@@ -84,7 +89,7 @@ def is_adjusted(row: Row) -> bool:
 def interval_words(source: Source, row: Row) -> str:
     """Return the intervals of a difference in words: its own, and the simultaneous one where it is another."""
     own, joint = row["interval"], row["adjusted_interval"]
-    if own is None:
+    if own is None or says_nothing(own):
         return "no interval"
     text = f"{level(own)} {source.range(row['measure'], own)}"
     if joint is not None and ends(joint) != ends(own):
@@ -107,7 +112,8 @@ def counts_words(source: Source, row: Row) -> str:
     """Return better, equal and worse counts in words, or an empty text."""
     if row["wins"] is None:
         return ""
-    return f"{source.n_text(row['wins'])} better, {row['ties']:,} equal, {row['losses']:,} worse"
+    up, down = (WORDS[source.directed(row["measure"], tone)] for tone in (BETTER, WORSE))
+    return f"{source.n_text(row['wins'])} {up}, {row['ties']:,} equal, {row['losses']:,} {down}"
 
 
 def forest_row(source: Source, row: Row, name: str, share: float | None = None, *, first: bool = False) -> ForestRow:
@@ -147,15 +153,19 @@ class _Layout:
     adjusted: bool
     weighted: bool
     relative: bool
+    times_from: float
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> _Layout:
         joint = ((ends(row["adjusted_interval"]), ends(row["interval"])) for row in rows)
+        relatives = [row["relative_difference"] for row in rows if row["relative_difference"] is not None]
+        many = max(relatives, default=0) >= MANY_TIMES
         return cls(
             joint=any(both is not None and both != own for both, own in joint),
             adjusted=any(is_adjusted(row) for row in rows),
             weighted=any(row["weighting"] is not None for row in rows),
-            relative=any(row["relative_difference"] is not None for row in rows),
+            relative=bool(relatives),
+            times_from=TWICE if many else MANY_TIMES,
         )
 
 
@@ -173,7 +183,7 @@ def difference_columns(
         Column("baseline mean"),
         Column("system mean"),
         Column(str(rows[0]["estimand"]) if rows and rows[0]["test"] in RANK_TESTS else "difference"),
-        *([Column("relative")] if layout.relative else []),
+        *([Column("relative", note=_RATIOS if layout.times_from == TWICE else "")] if layout.relative else []),
         Column(named, note="below: simultaneous" if layout.joint else ""),
         Column("p"),
         *([Column("adj. p")] if layout.adjusted else []),
@@ -187,7 +197,9 @@ def difference_cells(
     """Return a difference as cells that fit `difference_columns`."""
     measure, tone, layout = row["measure"], source.tone(row), _Layout.of(rows)
     relatives = [r["relative_difference"] for r in rows]
-    relative = relative_text(row["relative_difference"], decimals_of_shares(relatives))
+    relative = relative_text(row["relative_difference"], decimals_of_shares(relatives), times_from=layout.times_from)
+    # too few decide nothing: no adjusted p that looks like a verdict
+    adjusted = wording.UNDEFINED if tone == TOO_FEW else wording.p_value(row["p_adjusted"])
     joint = source.range(measure, row["adjusted_interval"]) if layout.joint and row["adjusted_interval"] else ""
     means = "adjusted" if row.get("adjusted_for") else ""
     return (
@@ -201,8 +213,8 @@ def difference_cells(
         *([Cell(relative)] if layout.relative else []),
         Cell(source.range(measure, row["interval"]), note=joint),
         Cell(wording.p_value(row["p_value"])),
-        *([Cell(wording.p_value(row["p_adjusted"]))] if layout.adjusted else []),
-        Cell(WORDS[tone], tone=tone, mark=MARKS[tone]),
+        *([Cell(adjusted)] if layout.adjusted else []),
+        Cell(WORDS[tone], note=DIRECTION_ASSUMED if tone in ASSUMED.values() else "", tone=tone, mark=MARKS[tone]),
     )
 
 
@@ -210,9 +222,9 @@ Rows = tuple[tuple[Cell, ...], ...]
 
 
 def without_constants(
-    columns: Sequence[Column], rows: Rows, labels: Collection[str]
+    columns: Sequence[Column], rows: Rows, labels: Collection[str], *, least: int = 2
 ) -> tuple[tuple[Column, ...], Rows, dict[str, str]]:
-    """Leave out columns that say the same in every row of several; return what they said, for the caption.
+    """Leave out columns that say the same in every row; return what they said, for the caption.
 
     Parameters
     ----------
@@ -220,6 +232,8 @@ def without_constants(
         Of a table.
     labels : collection of str
         The columns that may be left out.
+    least : int
+        Rows from which they are.
 
     Examples
     --------
@@ -230,7 +244,7 @@ def without_constants(
     said = {
         i: rows[0][i].text
         for i, column in enumerate(columns)
-        if len(rows) > 1 and column.label in labels and len({row[i] for row in rows}) == 1
+        if len(rows) >= least and column.label in labels and len({row[i] for row in rows}) == 1
     }
     kept = tuple(column for i, column in enumerate(columns) if i not in said)
     body = tuple(tuple(cell for i, cell in enumerate(row) if i not in said) for row in rows)

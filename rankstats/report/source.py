@@ -238,7 +238,17 @@ class Source:
             return tones.TOO_FEW
         if self.withheld(row):
             return tones.WITHHELD
-        return self.outcomes[row["id"]] if row["id"] in self.outcomes else self._read_off(row)
+        found = self.outcomes[row["id"]] if row["id"] in self.outcomes else self._read_off(row)
+        return self.directed(row["measure"], found)
+
+    def directed(self, measure: str, tone: str) -> str:
+        """Return a tone, or what it is called on a measure whose direction is only assumed: higher and lower."""
+        return tones.ASSUMED.get(tone, tone) if measure in self.assumed else tone
+
+    @cached_property
+    def assumed(self) -> frozenset[str]:
+        """Measures that are warned of: nobody said that higher is better, and their names speak against it."""
+        return frozenset(row["where"] for row in self.report["warnings"] if row["code"] == "assumed_direction")
 
     def claim_tone(self, found: Row) -> str:
         """Return the tone of the claim that a row of coverage, condensed lists, ties or robustness is about."""
@@ -285,7 +295,7 @@ class Source:
 
     def stars(self, row: Row) -> int:
         """Return the stars of a difference in a paper: none where it is not shown, else one, more at .01 and .001."""
-        if self.tone(row) not in {tones.BETTER, tones.WORSE}:
+        if self.tone(row) not in tones.SHOWN:
             return 0
         p = row["p_value"] if row["p_adjusted"] is None else row["p_adjusted"]
         return 1 + sum(1 for level in STAR_LEVELS if p <= level < self.alpha)
@@ -371,7 +381,7 @@ class Source:
     def range(self, measure: str, interval: Row | None, *, sign: bool = True) -> str:
         """Return an interval in words: '+0.012 to +0.050', with signs for differences."""
         both = ends(interval)
-        if both is None:
+        if both is None or says_nothing(interval):
             return wording.UNDEFINED
         text = wording.interval(*both, self.decimals(measure))
         return text if sign else text.replace("+", "")
@@ -390,6 +400,11 @@ def effect_of(row: Row) -> float | None:
     """Return what the test of a difference is about: its own estimate, or the mean difference."""
     size: float | None = row.get("estimate") if row["test"] in RANK_TESTS else row["difference"]
     return size
+
+
+def says_nothing(interval: Row | None) -> bool:
+    """Return whether an interval is open on both sides: too few values to say anything."""
+    return all(map(math.isinf, ends(interval) or (0.0,)))
 
 
 def _leaves_out_zero(interval: Row | None) -> bool:

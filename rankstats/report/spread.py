@@ -7,13 +7,14 @@ from itertools import pairwise
 from rankstats import wording
 from rankstats.conventions import SMALLEST_VERDICT_N
 from rankstats.report.blocks import Block, Cell, Column, Figure, Paragraph, Section, Table
+from rankstats.report.carriers import carriers
 from rankstats.report.drawings import Distribution, Scatter, Waterfall
 from rankstats.report.examples import differences_of
 from rankstats.report.order import told_pairs
+from rankstats.report.rows import deciding_interval
 from rankstats.report.source import Pair, Row, Source, ends, level, pair_label
 from rankstats.report.strips import POINTS_DRAWN
 from rankstats.report.texts import label, sentence_list, shown
-from rankstats.report.trust import carriers
 
 PAIRS_SHOWN = 3
 TENTHS = tuple(i / 10 for i in range(11))
@@ -138,10 +139,10 @@ def _distribution(source: Source, row: Row, difference: Row, i: int) -> Figure:
     name = source.measure_label(measure)
     title = f"{pair_label(pair)}: bootstrap of the difference in {name}"
     total = sum(row["counts"])
-    told = (
-        f"{total:,} resamples. Observed {source.signed(measure, difference['difference'])}, "
-        f"{level(difference['interval'])} {source.range(measure, difference['interval'])}."
-    )
+    own = f"{level(difference['interval'])} {source.range(measure, difference['interval'])}"
+    if deciding_interval(source, difference) != source.range(measure, difference["interval"]):
+        own += f"; simultaneous {source.range(measure, difference['adjusted_interval'])}, so not shown"
+    told = f"{total:,} resamples. Observed {source.signed(measure, difference['difference'])}, {own}."
     columns = (Column("from"), Column("to"), Column("resamples"))
     rows = tuple(
         (Cell(source.signed(measure, low)), Cell(source.signed(measure, high)), Cell(f"{n:,}"))

@@ -9,7 +9,20 @@ from typing import overload
 
 from rankstats.report.axis import value_axis
 from rankstats.report.drawings import Axis, Distribution, Forest, ForestRow, OutcomeBar, Waterfall
-from rankstats.report.tones import BETTER, EQUIVALENT, MARKS, NOT_SHOWN, TOO_FEW, WITHHELD, WORDS, WORSE
+from rankstats.report.tones import (
+    BETTER,
+    EQUIVALENT,
+    HIGHER,
+    HOLLOW,
+    LOWER,
+    MARKS,
+    NOT_SHOWN,
+    NOT_TESTED,
+    TOO_FEW,
+    WITHHELD,
+    WORDS,
+    WORSE,
+)
 
 # The colours are those of the figures; the style sheet adapts both to a dark page.
 _COLOURS = {
@@ -19,6 +32,9 @@ _COLOURS = {
     EQUIVALENT: "#767676",
     WITHHELD: "#767676",
     TOO_FEW: "#767676",
+    HIGHER: "#767676",
+    LOWER: "#767676",
+    NOT_TESTED: "#767676",
 }
 _PAD = 10
 """Percent of the width at both ends, where tick labels and arrows need room."""
@@ -37,6 +53,9 @@ _SHAPES = {
     WITHHELD: "M-4.2-4.2H4.2V4.2H-4.2Z",
     NOT_SHOWN: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0-4.5 0Z",
     TOO_FEW: "M-4.5 0A4.5 4.5 0 1 0 4.5 0A4.5 4.5 0 1 0-4.5 0Z",
+    HIGHER: "M0-5.5 5.5 4.5H-5.5Z",
+    LOWER: "M0 5.5 5.5-4.5H-5.5Z",
+    NOT_TESTED: "M-2.8 0A2.8 2.8 0 1 0 2.8 0A2.8 2.8 0 1 0-2.8 0Z",
 }
 
 
@@ -144,7 +163,7 @@ def _row(row: ForestRow, forest: Forest) -> Strip:
         point=_percent(row.value, axis) if inside and row.value is not None else None,
         shape=_SHAPES[row.tone],
         colour=_COLOURS[row.tone],
-        hollow=row.tone == TOO_FEW,
+        hollow=row.tone in HOLLOW,
     )
 
 
@@ -212,7 +231,7 @@ def _histogram(drawing: Distribution) -> Histogram:
         point=_percent(drawing.observed, axis),
         shape=_SHAPES[drawing.tone],
         colour=_COLOURS[drawing.tone],
-        hollow=drawing.tone == TOO_FEW,
+        hollow=drawing.tone in HOLLOW,
     )
     return Histogram(1000, _HEIGHT, f"M{across[0]} {_HEIGHT}{steps}V{_HEIGHT}Z", marks, axis)
 

@@ -1,4 +1,4 @@
-"""Whether to believe a verdict: all checks with their outcomes, unjudged documents, tied scores, carrying queries."""
+"""Whether to believe a verdict: all checks with their outcomes, unjudged documents, tied scores, mixes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from rankstats import wording
 from rankstats.conventions import RANK_TESTS
-from rankstats.report.answers import carried_answer, condensed_answer, mix_answer, unjudged_answer
+from rankstats.report.answers import condensed_answer, mix_answer, ties_answer, unjudged_answer
 from rankstats.report.blocks import Block, Cell, Column, Paragraph, Subheading, Table
 from rankstats.report.choice import limited
-from rankstats.report.order import told_first
-from rankstats.report.rows import share_text
-from rankstats.report.source import Row, Source, level, pair_label
+from rankstats.report.rows import decimals_of_shares, share_text
+from rankstats.report.source import Row, Source, ends, level, pair_label
 from rankstats.report.texts import shown
 from rankstats.report.tones import BETTER, EQUIVALENT, MARKS, NOT_SHOWN, TOO_FEW, WITHHELD, WORDS, WORSE
 
@@ -67,13 +66,13 @@ def unjudged(source: Source) -> list[Block]:
         Column("unjudged", note="baseline and system"),
         Column("worst case"),
         Column("best case"),
-        Column("documents that turn it", note="of the lowest relevant grade"),
+        Column("documents to turn it", note="lowest relevant grade"),
         Column("likely relevant", note="at the rate of the judged"),
     )
     body = tuple(_coverage_cells(source, row) for row in rows)
     return [
         Subheading("unjudged-cases", "Could the unjudged documents turn a verdict?"),
-        Paragraph(unjudged_answer(found)),
+        Paragraph(unjudged_answer(source, found)),
         Table("coverage", "The claims under other judgments", columns, body),
         Paragraph(f"{left_out} {_coverage_remark(source, rows)}".strip(), small=True),
     ]
@@ -86,7 +85,8 @@ def _coverage_remark(source: Source, rows: Sequence[Row]) -> str:
         f"The lists are looked at as deep as the measure looks, down to rank 100 at most: here the top {depth}. "
         "Worst and best case grade all unjudged documents there that favour the baseline, or the system, with the "
         "highest grade. The documents that turn a verdict are the fewest that would have to be relevant, the most "
-        "telling first; how many of the losing list's are likely relevant follows the rate of its judged ones."
+        "telling first. Likely relevant are, of those that would help the list that loses, as many as the rate of its "
+        "judged ones says."
     )
     if any(row["likely"] is None for row in rows):
         told += " “—” there: no list loses, or the judgments name relevant documents only."
@@ -131,16 +131,26 @@ def condensed(source: Source) -> list[Block]:
 def _condensed_cells(source: Source, row: Row) -> tuple[Cell, ...]:
     measure, verdict, would_be = row["measure"], _words(row["verdict"]), _would_be(source, row)
     said = {None: "yes", "sign": "no: opposite sign", "verdict": "no: another verdict"}[row["disagreement"]]
+    outcome = _words(row["outcome"] or "")
     if source.claim_tone(row) == WITHHELD:
+        outcome = f"would be {outcome}" if row["outcome"] not in (None, "not_shown") else outcome
         verdict = f"withheld ({would_be})" if would_be else "withheld"
     return (
-        _claim(source, row),
+        claim_cell(source, row),
         Cell(f"{row['removed_baseline']:,} and {row['removed_system']:,}"),
         Cell(source.signed(measure, row["plain"]), note=verdict),
-        Cell(source.signed(measure, row["difference"]), note=_words(row["outcome"] or "")),
-        Cell(source.range(measure, row["interval"])),
+        Cell(source.signed(measure, row["difference"]), note=outcome),
+        Cell(source.range(measure, row["interval"]), note=_joint(source, row)),
         Cell(said, tone="" if row["disagreement"] is None else "severity-warning"),
     )
+
+
+def _joint(source: Source, row: Row) -> str:
+    """Return the simultaneous interval of a difference that is not shown although its own interval leaves out 0."""
+    own, joint = ends(row["interval"]), ends(row.get("adjusted_interval"))
+    if row["outcome"] != "not_shown" or not own or not joint or own[0] * own[1] <= 0 or joint[0] * joint[1] > 0:
+        return ""
+    return f"simult. {source.range(row['measure'], row['adjusted_interval'])}"
 
 
 def _coverage_cells(source: Source, row: Row) -> tuple[Cell, ...]:
@@ -151,9 +161,9 @@ def _coverage_cells(source: Source, row: Row) -> tuple[Cell, ...]:
         turns = Cell(f"{row['to_turn']:,}", note=f"to {_words(row['turns_to'])}")
     else:
         stays = {row["worst_outcome"], row["best_outcome"]} == {row["verdict"]}
-        turns = Cell("none", note="" if stays else "only of the highest grade")
+        turns = Cell("none", note="" if stays else "some of the highest grade do")
     return (
-        _claim(source, row),
+        claim_cell(source, row),
         _verdict(source, row),
         Cell(unjudged_shares, note=f"top {row['depth']}"),
         Cell(source.signed(measure, row["worst"]), note=_words(row["worst_outcome"])),
@@ -170,10 +180,12 @@ def ties(source: Source) -> list[Block]:
     rows, left_out = limited(source, telling)
     if not found:
         return []
-    same = len(found) - len(telling)
-    rest = f"{wording.count(same, 'comparison changes', 'comparisons change')} less than is shown." if same else ""
+    heading = Subheading("tied-scores", "Does the order of tied scores matter?")
+    answer = Paragraph(ties_answer(telling))
     if not rows:
-        return [Paragraph(f"With the order of tied scores turned round, {rest}", small=True)]
+        return [heading, answer]
+    other = len(found) - len(telling)
+    rest = f"{wording.count(other, 'other difference stays', 'other differences stay')} the same in the digits shown."
     columns = (
         Column("comparison", number=False),
         Column("verdict", number=False),
@@ -184,7 +196,7 @@ def ties(source: Source) -> list[Block]:
     )
     body = tuple(
         (
-            _claim(source, row),
+            claim_cell(source, row),
             _verdict(source, row),
             Cell(f"{row['queries_baseline']:,} and {row['queries_system']:,}"),
             *(Cell(end) for end in _tie_ends(source, row)),
@@ -197,59 +209,13 @@ def ties(source: Source) -> list[Block]:
         "the other and in both; from and to are the smallest and the largest difference found."
     )
     table = Table("tie-effects", "The claims with each tie of scores turned round", columns, body)
-    return [table, Paragraph(" ".join(part for part in (left_out, remark, rest) if part), small=True)]
+    parts = (left_out, remark, rest if other else "")
+    return [heading, answer, table, Paragraph(" ".join(part for part in parts if part), small=True)]
 
 
 def _tie_ends(source: Source, row: Row) -> tuple[str, str]:
     low, high = (source.signed(row["measure"], row[end]) for end in ("low", "high"))
     return low, high
-
-
-def carriers(source: Source) -> list[Block]:
-    """Return whether few queries carry a mean, and a row a claim: median and trimmed mean, and who carries it."""
-    rows = {row["difference_id"]: row for row in source.report.get("robustness") or []}
-    about = [row for row in source.report["differences"] if row["id"] in rows and source.tone(row) != TOO_FEW]
-    measures = dict.fromkeys(row["measure"] for row in about)
-    ordered = [row for m in measures for row in told_first(source, [row for row in about if row["measure"] == m])]
-    kept, left_out = limited(source, ordered)
-    found = [(rows[row["id"]], row) for row in kept]
-    if not found:
-        return []
-    trim = wording.percent(found[0][0]["trim"])
-    columns = (
-        Column("comparison", number=False),
-        Column("mean"),
-        Column("median"),
-        Column("trimmed mean", note=f"without {trim} on each side"),
-        Column("half of all gains (or losses) comes from", number=False),
-        Column(f"strongest {source.unit[1]}", number=False),
-    )
-    body = tuple(_carrier_cells(source, row, difference) for row, difference in found)
-    table = Table("carriers", "How many queries carry the difference", columns, body)
-    answer = carried_answer(source, [(rows[row["id"]], row) for row in ordered])
-    above = [Paragraph(answer)] if answer else []
-    return [*above, table, *([Paragraph(left_out, small=True)] if left_out else [])]
-
-
-def _carrier_cells(source: Source, row: Row, difference: Row) -> tuple[Cell, ...]:
-    measure = difference["measure"]
-    half = "gains and losses are equal"
-    if row["side"] is not None:
-        side = row["side"] if row["movers"] == 1 else {"gain": "gains", "loss": "losses"}[row["side"]]
-        half = f"{row['half']:,} of {source.n_text(row['movers'])} with {side}"
-    # a number beside a number: the colon and the no-break space keep an id and its value together
-    named = "; ".join(
-        f"{shown(carrier['query_id'], 24)}:\N{NO-BREAK SPACE}{source.signed(measure, carrier['difference'])}"
-        for carrier in row["carriers"][:3]
-    )
-    return (
-        _claim(source, difference),
-        Cell(source.signed(measure, difference["difference"])),
-        Cell(source.signed(measure, row["median"])),
-        Cell(source.signed(measure, row["trimmed_mean"])),
-        Cell(half),
-        Cell(named),
-    )
 
 
 def mixes(source: Source) -> list[Block]:
@@ -291,7 +257,7 @@ def _mix_cells(source: Source, row: Row) -> tuple[Cell, ...]:
     measure = row["measure"]
     tone, before = _mix_tones(source, row)
     return (
-        _claim(source, row),
+        claim_cell(source, row),
         Cell(_mix_words(row), note="stated" if row["source"] == "stated" else "measured traffic"),
         Cell(source.signed(measure, row["plain"]), note=WORDS.get(before, "")),
         Cell(source.signed(measure, row["difference"])),
@@ -315,7 +281,7 @@ def _mix_tones(source: Source, row: Row) -> tuple[str, str]:
     if row["p_value"] > source.alpha / _family_size(source, row) or not row["difference"]:
         return NOT_SHOWN, before
     higher = source.measures[row["measure"]]["higher_is_better"]
-    return BETTER if (row["difference"] > 0) == higher else WORSE, before
+    return source.directed(row["measure"], BETTER if (row["difference"] > 0) == higher else WORSE), before
 
 
 def _family_size(source: Source, row: Row) -> int:
@@ -325,7 +291,8 @@ def _family_size(source: Source, row: Row) -> int:
 
 
 def _mix_words(row: Row) -> str:
-    shares = ", ".join(f"{shown(str(value), 24)} {share_text(share)}" for value, share in row["mix"].items())
+    decimals = decimals_of_shares(row["mix"].values())
+    shares = ", ".join(f"{shown(str(value), 24)} {share_text(share, decimals)}" for value, share in row["mix"].items())
     return f"{shown(row['attribute'], 40)}: {shares}"
 
 
@@ -358,7 +325,8 @@ def totals(source: Source) -> list[Block]:
     return [table, Paragraph(f"{left_out} {remark}".strip(), small=True)]
 
 
-def _claim(source: Source, row: Row) -> Cell:
+def claim_cell(source: Source, row: Row) -> Cell:
+    """Return the comparison that a row is about, with its measure."""
     return Cell(pair_label((row["baseline"], row["system"])), note=source.measure_label(row["measure"]))
 
 

@@ -9,15 +9,14 @@ from rankstats import wording
 from rankstats.report.adjustment import adjustment_line
 from rankstats.report.axis import difference_axis
 from rankstats.report.blocks import Panel, Statement, Where
-from rankstats.report.choice import leading_pairs
 from rankstats.report.drawings import Axis, Forest, ForestRow
 from rankstats.report.interleaving_sections import log_impressions, preference_lines
-from rankstats.report.order import gain
+from rankstats.report.order import gain, told_pairs
 from rankstats.report.rows import counts_words, forest_row, interval_words, is_adjusted, p_of, relative_text
 from rankstats.report.source import BUILT_IN, Pair, Row, Source, effect_of, ends, level, pair_label
 from rankstats.report.summaries import NOUNS, claims_told
 from rankstats.report.texts import capital, label, sentence_list, shown
-from rankstats.report.tones import BETTER, MARKS, NOT_SHOWN, WITHHELD, WORDS, WORSE
+from rankstats.report.tones import ASSUMED, DIRECTION_ASSUMED, MARKS, NOT_SHOWN, SHOWN, WITHHELD, WORDS
 
 STATEMENTS_SHOWN = 6
 SINGLED_OUT = 3
@@ -26,6 +25,8 @@ NOTICES_SHOWN = 3
 PANELS_SHOWN = 2
 STRIP_ROWS = 9
 LONGEST_SENTENCE = 600
+SHARES = "difference of shares of units"
+"""The estimand of a metric that is a share of units."""
 
 _WITHHELD = " is withheld: "
 _RELATIVE = re.compile("(?<=\\d), [+\N{MINUS SIGN}]?[\\d,.]+\\s%$")
@@ -49,25 +50,29 @@ def _statement(source: Source, verdict: Row, row: Row, *, said_before: bool) -> 
     tone = source.tone(row)
     p = wording.p_statement(p_of(row), _letter(row))
     # what the headline of a withheld verdict does not say
-    size = source.signed(row["measure"], effect_of(row)) if tone == WITHHELD else ""
+    size = f"difference {source.signed(row['measure'], effect_of(row))}" if tone == WITHHELD else ""
+    assumed = DIRECTION_ASSUMED if tone in ASSUMED.values() else ""
     clusters = row.get("n_clusters")
     n = f"n = {row['n']:,}" + ("" if clusters is None else f" in {wording.count(clusters, 'cluster')}")
-    evidence = (size, _intervals(source, row), _held(p), _relative(row), _held(n))
+    evidence = (assumed, size, _intervals(source, row), _held(p), _relative(row), _held(n))
     counts = (counts_words(source, row), _sensitivity(source, row) if tone == NOT_SHOWN else "")
     lines: tuple[str, ...] = (
         " · ".join(part for part in evidence if part),
-        adjustment_line(source, row),
+        ", ".join(part for part in (_means(source, row), adjustment_line(source, row)) if part),
         "; ".join(part for part in counts if part),
     )
     if source.report["kind"] == "interleaving":
         lines = preference_lines(source, row, _intervals(source, row), counts[1])
     if row.get("withheld"):
         reason = shown(row["withheld"], LONGEST_SENTENCE)
-        lines = (f"For the same reason: {lines[0]}", *lines[1:]) if said_before else (f"{capital(reason)}.", *lines)
+        lines = ("For the same reason as above." if said_before else f"{capital(reason)}.", *lines)
     headline, sentence = _headline(source, verdict, row), shown(verdict["sentence"], LONGEST_SENTENCE)
     if len(verdict["sentence"]) > LONGEST_SENTENCE:
         # names without end would leave no room for what is said of them
         sentence = f"{headline} ({lines[0].removesuffix('.')})."
+    if assumed:
+        headline, sentence = _undirected(row, headline), f"{_undirected(row, sentence).removesuffix('.')} ({assumed})."
+        sentence = sentence.replace(f") ({assumed})", f"; {assumed})")
     return Statement(
         mark=MARKS[tone],
         tone=tone,
@@ -78,12 +83,33 @@ def _statement(source: Source, verdict: Row, row: Row, *, said_before: bool) -> 
     )
 
 
+def _means(source: Source, row: Row) -> str:
+    """Return the two values of a metric, shares in percent, in the order of the headline; of experiments alone."""
+    both = (row["mean_system"], row["mean_baseline"])
+    if source.report["kind"] != "experiment" or None in both:
+        return ""
+    if row["estimand"] != SHARES:
+        return " against ".join(source.mean(row["measure"], value) for value in both)
+    decimals = max(0, source.decimals(row["measure"]) - 2)
+    points = wording.signed(100 * row["difference"], decimals)
+    return f"{' against '.join(wording.percent(value, decimals) for value in both)}, {_held(f'{points} points')}"
+
+
 def _relative(row: Row) -> str:
     """Return the relative difference, said to be one: that of a share would be read as points."""
     if row["relative_difference"] is None:
         return ""
     text = relative_text(row["relative_difference"])
     return _held(f"{text} {'relative' if text.endswith('%') else 'as large'}")
+
+
+def _undirected(row: Row, said: str) -> str:
+    """Say higher for better and lower for worse, where only assumed is which side is the good one."""
+    for baseline in dict.fromkeys((str(row["baseline"]), label(row["baseline"], _LONGEST_NAME))):
+        for good, plain in ASSUMED.items():
+            than = f"than {baseline} on "
+            said = said.replace(f" is {WORDS[good]} {than}", f" is {WORDS[plain]} {than}", 1)
+    return said
 
 
 def _letter(row: Row) -> str:
@@ -134,7 +160,7 @@ def _sensitivity(source: Source, row: Row) -> str:
 def where(source: Source) -> Where | None:
     """Return the strip: all queries and every segment, for the first pairs on the first primary measure."""
     measure = source.primary[0]
-    pairs = [pair for pair, _ in leading_pairs(source, measure)]
+    pairs = [pair for pair, _ in told_pairs(source, measure)]
     if not pairs or not source.segments:
         return None
     leading = _leading(source, pairs, measure)
@@ -162,6 +188,8 @@ def where(source: Source) -> Where | None:
 def _share_heading(source: Source) -> str:
     """Name what the shares are of; empty where there are none."""
     kinds = {segment["share_of"] for segment in source.segments if segment["share"] is not None}
+    if source.report["kind"] == "interleaving":
+        return "share of those with clicks" if kinds else ""
     return "" if not kinds else f"share of {kinds.pop()}" if len(kinds) == 1 else "share"
 
 
@@ -188,7 +216,7 @@ def _leading(source: Source, pairs: list[Pair], measure: str) -> list[Pair]:
     if len(pairs) <= PANELS_SHOWN:
         return pairs
     rows = [(pair, source.planned(measure, pair)) for pair in pairs]
-    found = [row for _, row in rows if row is not None and source.tone(row) in {BETTER, WORSE}]
+    found = [row for _, row in rows if row is not None and source.tone(row) in SHOWN]
     if len({pair[0] for pair in pairs}) == 1:
         found.sort(key=lambda row: -gain(source, row))
     return ([(row["baseline"], row["system"]) for row in found] or pairs)[:1]
@@ -202,13 +230,14 @@ def _forest(source: Source, measure: str, rows: list[ForestRow], axis: Axis) -> 
         p_label="adj. p" if any(row.adjusted for row in rows) else "p",
         reference=rows[0].value,
         higher_is_better=source.measures[measure]["higher_is_better"],
+        directed=measure not in source.assumed,
     )
 
 
 def segment_rows(source: Source, measure: str, pair: Pair) -> list[ForestRow]:
     """Return forest rows of a pair: all queries first, then the segments, each attribute a group."""
     overall = source.planned(measure, pair)
-    rows = [] if overall is None else [forest_row(source, overall, f"all {source.unit[1]}", 1.0)]
+    rows = [] if overall is None else [forest_row(source, overall, everything(source), 1.0)]
     before = None
     for segment in source.segments:
         row = source.planned(measure, pair, (segment["attribute"], segment["value"]))
@@ -223,6 +252,11 @@ def segment_rows(source: Source, measure: str, pair: Pair) -> list[ForestRow]:
     return rows
 
 
+def everything(source: Source) -> str:
+    """Return what the overall effect is over: of a log, the impressions that decide something."""
+    return "all with clicks" if source.report["kind"] == "interleaving" else f"all {source.unit[1]}"
+
+
 def _cut(segment: Row) -> str:
     """Return the part of a built-in label that explains its value, such as ' (≤ 3 words)'."""
     value, text = str(segment["value"]), str(segment["label"])
@@ -230,9 +264,8 @@ def _cut(segment: Row) -> str:
 
 
 def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool = False) -> str:
-    """Return in words which attributes change the effect of a pair, and which segments reverse it."""
+    """Return in words which attributes change the effect of a pair, and what it is where it has the other sign."""
     told: list[str] = []
-    opposite: list[str] = []
     rows = source.heterogeneity(measure, pair)
     unweighted = source.planned_weighting is not None and any(row.get("weighting") is None for row in rows)
     effect = "the unweighted effect" if unweighted else "the effect"
@@ -245,17 +278,27 @@ def heterogeneity_words(source: Source, measure: str, pair: Pair, *, named: bool
         changes = p <= source.alpha
         told.append(
             f"{_attribute_words(source, row)} {'changes' if changes else 'is not shown to change'} "
-            f"{'it' if told else effect} ({wording.p_statement(p, letter)})"
+            f"{'it' if told else effect} ({wording.p_statement(p, letter)}){_reversed(source, row) if changes else ''}"
         )
-        # without a trigger there is no effect: its sign there is chance
-        if changes and row["reversal"] and row["attribute"] != source.trigger:
-            opposite += [shown(str(value), 40) for value in row.get("opposite") or [f"a segment of {row['attribute']}"]]
     if not told:
         return ""
     text = "; ".join(told)
-    if opposite:
-        text += f"; on {sentence_list(opposite)} the estimate has the opposite sign"
     return f"{label(pair[1])}: {text}." if named else f"{capital(text)}."
+
+
+def _reversed(source: Source, row: Row) -> str:
+    """Return the effects of the segments on the other side of zero: each with its verdict, a sign may be chance."""
+    # without a trigger there is no effect: its sign there is chance
+    if not row["reversal"] or row["attribute"] == source.trigger:
+        return ""
+    pair = (row["baseline"], row["system"])
+    told: list[str] = []
+    for value in row.get("opposite") or ():
+        found = source.planned(row["measure"], pair, (row["attribute"], value))
+        if found is not None:
+            size = f"{source.signed(row['measure'], effect_of(found))} ({WORDS[source.tone(found)]})"
+            told.append(f"on {shown(str(value), 40)} {size if told else f'it is {size}'}")
+    return f": {sentence_list(told)}" if told else ", and a segment has the other sign"
 
 
 def _attribute_words(source: Source, row: Row) -> str:

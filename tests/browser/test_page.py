@@ -373,43 +373,6 @@ def test_the_keyboard_operates_sorting_folding_and_paging(show: Any) -> None:
     assert "outcome=worse" in page.url
 
 
-def test_print_is_light_and_holds_the_ends_of_the_query_table(show: Any) -> None:
-    page = show("three", color_scheme="dark")
-    page.emulate_media(media="print")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert sum(row.is_visible() for row in page.locator("#query-table tbody tr").all()) == 20
-    assert not page.locator("nav").is_visible()
-    for line in page.locator(".examples summary").all():
-        assert line.bounding_box()["height"] < 60
-    assert not any(controls.is_visible() for controls in page.locator(".controls").all())
-
-
-@pytest.mark.parametrize("script", [True, False])
-def test_paper_shows_what_the_screen_folds_but_for_the_twins_of_figures(show: Any, script: bool) -> None:
-    page = show("three", java_script_enabled=script)
-    page.emulate_media(media="print")
-    if script:
-        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("#measure-1 tbody tr").first.is_visible()
-    assert page.locator("#measure-1 caption").bounding_box()["height"] > 8
-    assert not any(fold.is_visible() for fold in page.locator(":is(.fold, .twin) > summary").all())
-    assert not page.locator("#pairs-1-table").is_visible()
-    assert page.locator("thead").first.evaluate("(e) => getComputedStyle(e).display") == "table-header-group"
-    if script:
-        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-        assert page.locator(".fold[open]").count() == 0
-
-
-def test_paper_has_no_word_about_what_only_a_screen_can_do(show: Any) -> None:
-    page = show("three")
-    legend = page.get_by_text("to see both lists")
-    assert legend.is_visible()
-    page.emulate_media(media="print")
-    assert not legend.is_visible()
-    page.evaluate("document.querySelector('.examples details').open = true")
-    assert legend.is_visible()
-
-
 def test_a_folded_table_does_not_say_its_caption_twice(show: Any) -> None:
     page = show("three")
     page.evaluate("document.querySelectorAll('.fold').forEach((d) => { d.open = true; })")
@@ -417,13 +380,39 @@ def test_a_folded_table_does_not_say_its_caption_twice(show: Any) -> None:
     assert page.get_by_role("table", name="all conventions").first.is_visible()
 
 
-def test_paper_marks_where_a_long_table_leaves_rows_out(show: Any) -> None:
-    page = show("largest")
-    page.emulate_media(media="print")
-    said = page.locator("#means tbody tr > th").evaluate_all(
-        "(all) => all.filter((e) => e.checkVisibility()).map((e) => getComputedStyle(e, '::before').content)"
+def test_the_arrow_of_a_head_stands_beside_its_name(show: Any) -> None:
+    page = show("three")
+    head = page.locator("#means thead th:has(small)").first
+    button, note = head.get_by_role("button"), head.locator("small")
+    assert note.text_content() not in button.text_content()
+    line = page.locator("#means thead th").first.get_by_role("button").bounding_box()["height"]
+    assert button.bounding_box()["height"] <= line + 1
+    assert button.bounding_box()["y"] < note.bounding_box()["y"]
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_the_values_of_examples_without_facts_stand_under_each_other(open_page: Any, media: str) -> None:
+    report = sample_report(2, 30, segments=False, lists=False)
+    for i, query in enumerate(report["queries"]):
+        query["attributes"], query["query_id"] = {}, str(7**i)
+    page = open_page(render_html(report))
+    page.emulate_media(media=media)
+    places = page.locator("#examples-1-wins .from").evaluate_all("(all) => all.map((e) => e.getBoundingClientRect().x)")
+    assert len(places) > 5
+    assert max(places) - min(places) < 0.5
+    ends = page.locator("#examples-1-wins .query").evaluate_all(
+        "(all) => all.map((e) => { const r = document.createRange(); r.selectNodeContents(e);"
+        " return r.getBoundingClientRect().right; })"
     )
-    assert said == ["none"] * 10 + ['"…"'] + ["none"] * 9
+    assert places[0] - max(ends) < 60
+
+
+def test_checks_need_no_scrolling_on_a_narrow_page(show: Any) -> None:
+    page = show("experiment", viewport={"width": 400, "height": 800})
+    page.evaluate("document.querySelectorAll('.fold').forEach((d) => { d.open = true; })")
+    region = page.locator(".scroll:has(> #evidence-checks)")
+    assert region.evaluate("(e) => e.scrollWidth <= e.clientWidth + 1")
+    assert page.get_by_role("table", name="Checks of the experiment").get_by_role("rowheader").count() > 3
 
 
 def test_a_long_caption_does_not_stretch_its_table(show: Any) -> None:

@@ -318,6 +318,7 @@ def test_the_keyboard_moves_over_rows_and_opens_them(show: Any) -> None:
 
 def test_the_download_holds_the_rows_and_starts_no_formula(show: Any, tmp_path: Path) -> None:
     page, report = show(20, hostile=True), report_of(20, hostile=True)
+    page.get_by_role("combobox", name="Comparison").select_option("hybrid against keyword")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download these rows (CSV)").click()
     path = tmp_path / "down.csv"
@@ -345,6 +346,8 @@ def test_examples_lead_to_the_table(show: Any) -> None:
     page = show()
     page.locator("#e1-wins-1 summary").click()
     page.locator("#e1-wins-1").get_by_role("link").click()
+    # the row opens when the page hears of its new address
+    page.locator("#query-table tr.detail table.list").nth(1).wait_for()
     assert page.locator("#query-table tr.detail table.list").count() == 2
     text = page.locator("#e1-wins-1 .query").evaluate("(query) => query.firstChild.textContent.trim()")
     assert page.locator("#query-table tr.detail h3").text_content() == text

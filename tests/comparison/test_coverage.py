@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rankstats.comparison import collect, compare_evidence
+from rankstats.comparison.claim_checks import _turning
 from rankstats.comparison.coverage import _find_unjudged, with_grades
 from rankstats.comparison.result import Comparison
 from rankstats.measures import evaluate_systems, parse_measures
@@ -78,7 +79,7 @@ def test_a_verdict_is_withheld_where_the_losing_list_was_hardly_judged(tmp_path:
     assert coverage.to_turn <= coverage.likely
     (verdict,) = comparison.verdict
     assert verdict.outcome == "not_shown"
-    turned = f"if {coverage.to_turn:,} of those documents were relevant the verdict would change"
+    turned = f"if {coverage.to_turn:,} of those documents, over all queries, were relevant the verdict would change"
     assert turned in verdict.sentence
     assert "is unjudged (old: 0\N{NO-BREAK SPACE}%); if" in verdict.sentence
     assert [w.severity for w in comparison.warnings if w.code == "unjudged_decide"] == ["serious"]
@@ -284,3 +285,14 @@ def test_a_measure_of_whole_lists_is_turned_from_below_rank_10(tmp_path: Path) -
     # the lists that are shown, and those to judge, end at rank 10 as ever
     assert {doc.rank for shown in comparison.lists for doc in shown.docs} == set(range(1, 11))
     assert comparison.to_judge == ()
+
+
+def test_the_warning_names_the_list_that_loses_and_counts_over_all_queries(tmp_path: Path) -> None:
+    (coverage,) = compared(write_collection(tmp_path, n=60, unjudged=3)).coverage
+    turned = replace(coverage, to_turn=1, likely=22.4, depth=10)
+    expected = {"better": coverage.baseline, "worse": coverage.system}
+    for verdict, loser in expected.items():
+        text = _turning(replace(turned, verdict=verdict), 60)
+        assert text.startswith("1 unjudged document (top 10 of 60 queries) would turn the verdict if it was relevant")
+        assert f"of those that would help {loser} about 22 are likely relevant" in text
+    assert _turning(replace(turned, likely=None), 60).endswith("of the lowest grade.")

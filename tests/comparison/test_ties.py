@@ -108,8 +108,9 @@ def test_ties_that_change_nothing_in_the_digits_shown_are_not_told(tmp_path: Pat
     row = comparison.differences[0]
     for high, told in ((effect.low + 1e-9, []), (effect.low + 0.5, ["info"])):
         findings = SimpleNamespace(
-            confirmatory=(row,), tie_effects=(replace(effect, high=high),), place=lambda row: row.measure
-        )
+            confirmatory=(row,), tie_effects=(replace(effect, high=high),), place=lambda row: row.measure,
+            decimals=lambda measure: 3,
+        )  # fmt: skip
         assert [warning.severity for warning in ties_decide(cast("Findings", findings))] == told
     # a verdict that turns is told, with the digits that show by how much
     findings.tie_effects = (replace(effect, high=effect.low + 1e-9, turns_to="better"),)
@@ -117,3 +118,13 @@ def test_ties_that_change_nothing_in_the_digits_shown_are_not_told(tmp_path: Pat
     low, high = warning.message.partition("lies between ")[2].partition(",")[0].split(" and ")
     assert low != high
     assert warning.message.endswith("the verdict would be “better”.")
+
+
+def test_a_note_on_ties_has_the_digits_of_the_report(tmp_path: Path) -> None:
+    comparison = compare(write(tmp_path, 40, constant=False))
+    row = comparison.differences[0]
+    rows = tuple(replace(row, standard_error=error) for error in (0.02, 0.03, 0.0004))
+    findings = SimpleNamespace(confirmatory=rows, plain=())
+    # the middle of the claims, not the row's own
+    assert Findings.decimals(cast("Findings", findings), row.measure) == 3
+    assert Findings.decimals(cast("Findings", findings), "another") == 3

@@ -390,6 +390,13 @@ CASES = [
         {"evidence.judged": ("open", "at most 5 percentage points apart")},
     ),
     Case(
+        "one percentage point is one",
+        lambda: _judged(0.98, 0.90),
+        policy_of(evidence={"judged": {"k": 10, "gap": 0.01}}),
+        "cannot_tell",
+        {"evidence.judged": ("open", "at most 1 percentage point apart")},
+    ),
+    Case(
         "a failed rule outweighs an open one",
         lambda: _segmented(noise(4, 0.1, 0.01), noise(100, -0.1, 0.1)),
         policy_of(guard=[guard(segment=TAIL)], claim=[claim()]),

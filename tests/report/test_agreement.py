@@ -95,14 +95,34 @@ def test_queries_stand_in_their_natural_order_and_lists_without_a_common_documen
     assert alone["agreement-lists_of_query"].rows[0][0].text == "3"
     assert "without any common" not in remarks
     rows += [row("lists_of_query", [str(query), a, c], "rbo", 0.0) for query in range(10)]
-    rows += [row("lists_of_query", [query, b, c], "rbo", value) for query, value in (("4", 0.0), ("5", 0.9))]
+    few = [("4", 0.0), ("5", 0.9)]
+    rows += [row("lists_of_query", [query, b, c], "rbo", value) for query, value in few]
+    tables, remarks = section(rows)
+    assert [cells[0].text for cells in tables["agreement-lists_of_query"].rows] == ["2", "11", "100", "1", "4", "5"]
+    assert f"Queries without any common document: {a} and {c} 10 or more." in remarks
+    rows += [row("lists_of_query", [query, b, c], "rbo", 0.0) for query in ("6", "7", "8")]
     tables, remarks = section(rows)
     assert [cells[0].text for cells in tables["agreement-lists_of_query"].rows] == ["2", "11", "100", "1", "5"]
-    assert f"Queries without any common document: {a} and {c} 10 or more; {b} and {c} 1." in remarks
+    assert f"{a} and {c} 10 or more; {b} and {c} 4." in remarks
     every = [row("lists_of_query", [str(query), *pair], "rbo", 0.0) for query in range(10) for pair in ([a, b], [a, c])]
     tables, remarks = section(every)
-    assert not tables
-    assert remarks.endswith("documents? Queries without any common document: 10 or more of every pair.")
+    assert (tables, remarks) == ({}, "")
+
+
+def test_a_run_given_twice_has_its_queries_once() -> None:
+    _, (a, b, c) = several()
+    rows = [row("lists_of_query", ["1", *pair], "rbo", 0.2) for pair in ([a, b], [a, c])]
+    tables, remarks = section(rows)
+    assert len(tables["agreement-lists_of_query"].rows) == 1
+    assert f"{a} and {c}: the same as {a} and {b}." in remarks
+
+
+def test_an_interval_has_a_width_and_one_query_is_one() -> None:
+    _, (a, b, c) = several()
+    rows = [row("lists", [a, other], "rbo", 0.4078, (0.4051, 0.4099)) | {"n": 1} for other in (b, c)]
+    table = section(rows)[0]["agreement-lists"]
+    assert (table.rows[0][1].text, table.rows[0][1].note) == ("0.408", "0.405 to 0.410 · too few")
+    assert table.caption.endswith(" Over 1 query.")
 
 
 def test_two_systems_have_a_sentence_instead_of_correlations() -> None:

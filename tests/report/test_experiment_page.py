@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -68,7 +69,31 @@ def test_the_effect_stands_beside_itself_without_covariates_and_days_are_measure
     days = next(block for block in section(made).blocks if isinstance(block, Figure) and block.key == "days-1")
     assert days.drawing.reference == raw["difference"]
     assert [line.name for line in days.drawing.rows][:1] == ["all days, not adjusted"]
+    # an interval of a day may leave out zero: it is no verdict that the sign is not settled
+    assert {line.tone for line in days.drawing.rows[1:]} == {"not-tested"}
+    assert days.drawing.key.startswith("• not tested".replace(" ", "\N{NO-BREAK SPACE}"))
     assert days.drawing.rows[0].value == raw["difference"] == made["experiment"]["days"][-1]["difference_to_date"]
+
+
+def test_the_statement_has_the_two_values_and_quotes_a_name_of_several_words() -> None:
+    found = page_model(readout(units(), "went back = share(paid)").to_dict())
+    means = {score.system: score.mean for score in readout(units(), "went back = share(paid)").scores
+             if score.segment is None}  # fmt: skip
+    assert "on “went back”" in found.statements[0].headline
+    numbers = re.match(r"([\d.]+)\s% against ([\d.]+)\s%, ([+−][\d.]+)\spoints", found.statements[0].details[1])
+    assert numbers is not None
+    b, a, points = (float(text.replace("−", "-")) for text in numbers.groups())
+    assert (b, a) == pytest.approx((100 * means["B"], 100 * means["A"]), abs=0.6)
+    assert points == pytest.approx(100 * (means["B"] - means["A"]), abs=0.6)
+
+
+def test_what_stands_beside_the_claims_is_not_repeated_in_method() -> None:
+    made = report()
+    assert made["differences"][0]["also"]
+    assert "also" not in tables(made)
+    assert "Fisher's exact test" in [
+        row[0].text for row in tables(readout(units(), "share(paid)").to_dict())["also"].rows
+    ]
 
 
 def test_the_heading_names_what_is_there() -> None:

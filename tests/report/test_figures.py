@@ -234,3 +234,28 @@ def test_a_few_queries_are_not_resampled_in_public() -> None:
     page = page_model(sample_report(queries=8))
     assert not {"distributions"} & {section.key for section in page.sections}
     assert not [b for s in page.sections for b in s.blocks if getattr(b, "key", "").startswith("waterfall")]
+
+
+def test_words_above_a_row_have_a_line_of_their_own() -> None:
+    rows = (row(0.2, (0.1, 0.3)), replace(row(-0.2, (-0.3, -0.1), "worse"), first=True, before="88 not drawn"))
+    bars = tuple(drawings.OutcomeBar("a", 3, 2, 1, before=words) for words in ("", "88 not drawn"))
+    forest = drawings.Forest(rows, difference_axis(rows), "d", "p")
+    for drawing, plain in (
+        (forest, replace(forest, rows=(rows[0], replace(rows[1], before="")))),
+        (drawings.OutcomeBars(bars, "queries"), drawings.OutcomeBars(bars[:1] * 2, "queries")),
+    ):
+        svg, without = (figure_svg(blocks.Figure("f", "t", "d", d)) for d in (drawing, plain))
+        assert "… 88 not drawn …" in svg
+        assert "not drawn" not in without
+        tall, usual = (float(re.findall(r'viewBox="0 0 [0-9.]+ ([0-9.]+)"', text)[0]) for text in (svg, without))
+        assert tall > usual + 10
+
+
+def test_without_a_known_direction_no_side_is_better() -> None:
+    rows = (row(0.2, (0.1, 0.3), tones.HIGHER), row(-0.2, (-0.3, -0.1), tones.LOWER))
+    forest = drawings.Forest(rows, difference_axis(rows), "d", "p", directed=False)
+    svg = figure_svg(blocks.Figure("f", "t", "d", forest))
+    assert "better" not in svg
+    assert BLUE not in svg
+    assert "higher ▸" in svg
+    assert all(strip(drawn, forest).hollow for drawn in rows)

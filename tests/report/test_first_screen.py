@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 
 from rankstats import wording
+from rankstats.report.blocks import Figure
+from rankstats.report.drawings import Forest
 from rankstats.report.html import render_html
 from rankstats.report.markdown import render_markdown
 from rankstats.report.model import page_model
 from rankstats.report.notices import notices, warned
 from rankstats.report.source import Source
 from rankstats.report.terminal import render_terminal
+from rankstats.report.tones import BETTER, HIGHER, WORSE
 from rankstats.report.verdict import heterogeneity_words
 from tests.report.kinds import report
 from tests.report.reading import Page
@@ -162,10 +165,17 @@ def test_heterogeneity_names_the_segments_on_the_other_side() -> None:
     made = sample_report()
     measure, pair = made["primary"][0], ("keyword", "hybrid")
     rows = [r for r in made["heterogeneity"] if (r["measure"], r["baseline"], r["system"]) == (measure, *pair)]
-    rows[0] |= {"p_adjusted": 0.001, "reversal": True, "opposite": ["short", "x", "y"]}
+    short = "short (≤ 3 words)"
+    rows[0] |= {"p_adjusted": 0.001, "reversal": True, "opposite": [short]}
+    row = next(r for r in made["differences"] if (r["measure"], r["baseline"], r["system"]) == (measure, *pair)
+               and r["segment"] == {"attribute": "length", "value": short})  # fmt: skip
+    row |= {"difference": -0.006, "p_value": 0.8, "p_adjusted": 0.873}
     words = heterogeneity_words(Source(made), measure, pair)
-    assert words.startswith("Length changes the effect (heterogeneity, adjusted p = .001)")
-    assert words.endswith("; on short, x and y the estimate has the opposite sign.")
+    assert words.startswith(
+        f"Length changes the effect (heterogeneity, adjusted p = .001): on {short} it is −0.006 (not shown); popularity"
+    )
+    row |= {"p_value": 0.001, "p_adjusted": 0.001}
+    assert f": on {short} it is −0.006 (worse); popularity" in heterogeneity_words(Source(made), measure, pair)
     rows[0] |= {"attribute": "kind_of", "label": "kind_of"}
     assert heterogeneity_words(Source(made), measure, pair).startswith("“kind_of” changes the effect")
 
@@ -198,7 +208,83 @@ def test_a_verdict_that_rests_on_a_covariate_says_what_it_would_be_without() -> 
         verdict = next(v for v in made["verdict"] if v["difference_id"] == row["id"])
         verdict["outcome"] = "better"
         page = page_model(made)
-        line = next(line for line in page.statements[0].details if line.startswith("adjusted for past; without it "))
+        line = next(line for line in page.statements[0].details if "adjusted for past; without it " in line)
         assert line.endswith(wording.p_statement(p).replace(" ", "\N{NO-BREAK SPACE}"))
         told = [n.message for n in page.notices if n.message.startswith("The verdict rests on the adjustment for past")]
         assert bool(told) == warns
+
+
+def test_warnings_about_what_is_shown_first_come_first() -> None:
+    made = sample_report()
+    label = made["measures"][0]["label"]
+    shown = next(v for v in made["verdict"] if v["outcome"] == "better")
+    other = next(v for v in made["verdict"] if v["outcome"] == "not_shown")
+    places = {v["system"]: f"{v['system']} against {v['baseline']}, {label}" for v in (shown, other)}
+    found = (
+        ("condensed_disagree", places[other["system"]]),
+        ("mean_against_losses", places[shown["system"]]),
+        ("judged_gap", f"{shown['system']} against {shown['baseline']}"),
+        ("mix_disagrees", places[shown["system"]]),
+        ("perfect_run", shown["system"]),
+    )
+    made["warnings"] = [{"code": code, "severity": "warning", "message": code, "where": place} for code, place in found]
+    told = [notice.message for notice in notices(Source(made))]
+    assert told == ["mix_disagrees", "perfect_run", "mean_against_losses", "condensed_disagree", "judged_gap"]
+    page = page_model(made)
+    assert (page.notices_heading, page.more_notices) == ("5 things to know", "All 5 under “Data health”.")
+
+
+def test_of_one_comparison_a_notice_does_not_name_it_again() -> None:
+    made = sample_report(2)
+    row = made["differences"][0]
+    place = f"{row['system']} against {row['baseline']}, {made['measures'][0]['label']}"
+    kept = {place: "", "verdict": "", row["system"]: row["system"]}
+    for where, said in kept.items():
+        made["warnings"] = [{"code": "x", "severity": "info", "message": "Message.", "where": where}]
+        assert notices(Source(made))[0].where == said
+    three = sample_report()
+    three["warnings"] = [{"code": "x", "severity": "info", "message": "Message.", "where": place}]
+    assert notices(Source(three))[0].where == place
+
+
+def test_the_best_comes_first_whatever_the_order_of_the_input() -> None:
+    made = sample_report()
+    for names in (("keyword", "hybrid", "neural"), ("keyword", "neural", "hybrid")):
+        made = sample_report(names=names)
+        effects = {r["system"]: r["difference"] for r in made["differences"] if r["segment"] is None
+                   and r["measure"] == made["primary"][0]}  # fmt: skip
+        best = max(effects, key=lambda name: effects[name])
+        page = page_model(made)
+        assert page.statements[0].headline.startswith(f"{best} is ")
+        figure = next(s for s in page.sections if s.key == "pairwise").blocks[0]
+        assert isinstance(figure, Figure)
+        assert isinstance(figure.drawing, Forest)
+        assert figure.drawing.rows[0].name == best
+        assert page.where is not None
+        assert page.where.panels[0].heading.startswith(best)
+
+
+def test_of_an_assumed_direction_nothing_is_better() -> None:
+    made = sample_report()
+    name = made["primary"][0]
+    made["warnings"] = [{"code": "assumed_direction", "severity": "warning", "message": "As assumed.", "where": name}]
+    source = Source(made)
+    found = {source.tone(row) for row in made["differences"] if row["measure"] == name}
+    assert HIGHER in found
+    assert not found & {BETTER, WORSE}
+    page = page_model(made)
+    said = next(statement for statement in page.statements if statement.tone == HIGHER)
+    assert " is higher than keyword on " in said.headline
+    assert said.details[0].startswith("direction assumed · ")
+    assert " is higher than keyword on " in said.sentence
+    assert said.sentence.endswith(" (direction assumed).")
+    assert " higher, " in said.details[-1]
+    assert page.where is not None
+    assert not page.where.panels[0].forest.directed
+    html = Page(render_html(made))
+    assert {line[1].split()[0] for line in html.tables["means"][1:]}.isdisjoint({"highest", "lowest"})
+    assert any("higher" in line[-1] and "direction assumed" in line[-1] for line in html.tables["pairs-1-table"][1:])
+    # the others are what they were
+    assert {source.tone(r) for r in made["differences"] if r["measure"] != name} & {BETTER, WORSE}
+    # and the paper keeps its stars
+    assert source.stars(next(r for r in made["differences"] if source.tone(r) == HIGHER)) > 0

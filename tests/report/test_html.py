@@ -8,11 +8,13 @@ import functools
 import hashlib
 import json
 import re
+from html import unescape as html_unescape
 from typing import Any
 
 import pytest
 
 from rankstats.errors import RankstatsError
+from rankstats.report.blocks import Cell, Column, Table
 from rankstats.report.html import environment, render_html, template_text
 from tests.report.kinds import many_report
 from tests.report.reading import Page
@@ -281,12 +283,45 @@ def test_an_empty_list_says_so() -> None:
          '<span class="whole">(--lower)</span>'),
         ("unbroken", "<b>-1 & no hyphen", '<span class="whole">&lt;b&gt;-1</span> &amp; no hyphen'),
         ("unbroken", "x-" * 20, "x-" * 20),
+        ("unbroken", "runs/<a>-long/keyword.run and/or", "runs/<wbr>&lt;a&gt;-long/<wbr>keyword.run and/or"),
         ("command", "rankstats gate r/report.json --out a",
          'rankstats gate <span class="whole">r/report.json</span> <span class="whole">--out</span> a'),
     ],
 )  # fmt: skip
 def test_words_that_break_at_a_hyphen_are_held_together(kind: str, text: str, html: str) -> None:
     assert str(environment().filters[kind](text)) == html
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("AP, n = 240, p < .001", "AP, n_=_240, p_<_.001"),
+        ("5 = 5, span = 3", "5 = 5, span = 3"),
+    ],
+)
+def test_a_letter_keeps_its_number(text: str, held: str) -> None:
+    shown = environment().from_string("{{ text }}").render(text=text)
+    assert html_unescape(shown).replace("\N{NO-BREAK SPACE}", "_") == held
+
+
+def test_paper_says_in_a_paragraph_which_checks_found_nothing() -> None:
+    row = lambda question, outcome, found, tone: (Cell(question), Cell(outcome, tone=tone), Cell(found))  # noqa: E731
+    rows = (
+        row("is it so?", "warning", "no", "severity-warning"),
+        row("a < b?", "nothing found", "", "quiet"),
+        row("is it told?", "nothing found", "it is", "quiet"),
+        row("is c?", "does not apply", "", "quiet"),
+        row("is d?", "nothing found", "", "quiet"),
+    )
+    columns = tuple(Column(label, number=False) for label in ("question", "outcome", "found"))
+    shown = environment().get_template("blocks.html.j2").module.table
+    html = str(shown(Table("evidence-checks", "All", columns, rows)))
+    assert re.findall(r'<p class="small paper">(.*?)</p>', html) == [
+        "Nothing found: a &lt; b? is d?",
+        "Does not apply: is c?",
+    ]
+    assert re.findall(r'<tr class="aside"><th scope="row"[^>]*>(.*?)</th>', html) == ["a &lt; b?", "is c?", "is d?"]
+    assert "aside" not in str(shown(Table("other", "All", columns, rows)))
 
 
 @pytest.mark.usefixtures("no_figures")

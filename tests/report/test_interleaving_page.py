@@ -73,6 +73,26 @@ def test_the_statement_has_the_two_shares_that_the_difference_is_of() -> None:
     assert shares[0] - shares[1] == pytest.approx(float(size[1]), abs=0.011)
 
 
+def test_impressions_without_clicks_are_not_said_to_be_counted() -> None:
+    made = report()
+    page = page_model(made)
+    assert made["differences"][0]["n"] < 300
+    assert page.where is not None
+    assert page.where.panels[0].forest.rows[0].name == "all with clicks"
+    assert page.where.share == "share of those with clicks"
+    assert tables(made)["segments-1-table"].rows[0][0].text == "all with clicks"
+
+
+def test_the_levels_stand_once_and_name_the_difference() -> None:
+    made = report()
+    found = tables(made)
+    assert made["differences"][0]["also"]
+    assert "also" not in found
+    size = page_model(made).statements[0].headline.partition(" by ")[2]
+    assert f"in win share, {size}, at every level" in found["levels"].caption
+    assert [column.label for column in found["levels"].columns][-2] == "95\N{NO-BREAK SPACE}% interval"
+
+
 def test_units_with_clicks_are_told_apart_from_all_units() -> None:
     made = report()
     pair, claim = made["interleaving"]["pairs"][0], made["differences"][0]

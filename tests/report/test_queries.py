@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankstats.report.blocks import Examples, QueryTable, Subheading
+from rankstats.report.blocks import Example, Examples, Paragraph, QueryTable, Subheading
 from rankstats.report.html import render_html
 from rankstats.report.lists import Lists
 from rankstats.report.model import page_model
@@ -117,8 +117,36 @@ def test_examples_name_their_place_in_the_table() -> None:
     found = [example for block in section.blocks if isinstance(block, Examples) for example in block.examples]
     assert found
     for example in found:
-        assert example.query_id == f"id {data['ids'][example.index]}"
+        assert example.query_id == f"id\xa0{data['ids'][example.index]}"
         assert example.text == data["texts"][example.index]
+
+
+def test_a_query_without_an_answer_says_so_instead_of_what_moved() -> None:
+    report = sample_report(2, 40)
+    first, *_ = examples_of(report)
+    baseline = report["systems"][0]["name"]
+    query = first.query_id.partition("\xa0")[2]
+    report["audit"]["queries"]["missing"][baseline] = [query]
+    report["explanations"] = [
+        {"query_id": query, "baseline": baseline, "system": report["systems"][1]["name"], "measure": MEASURES[0][0],
+         "moves": [{"doc_id": "d1", "grade": 2, "rank_baseline": None, "rank_system": 1}]}
+    ]  # fmt: skip
+    assert examples_of(report)[0].facts.startswith(f"{baseline} returned nothing")
+    assert "Moved" not in examples_of(report)[0].facts
+    report["audit"]["queries"]["missing"][baseline] = []
+    assert "Moved: d1" in examples_of(report)[0].facts
+
+
+def examples_of(report: dict[str, Any]) -> list[Example]:
+    section = next(section for section in page_model(report).sections if section.key == "examples")
+    return [example for block in section.blocks if isinstance(block, Examples) for example in block.examples]
+
+
+def test_of_many_comparisons_it_is_said_how_many_the_table_can_show() -> None:
+    report = sample_report(13, 30, names=[f"s{k}" for k in range(13)], effects=[k / 100 for k in range(13)])
+    section = next(section for section in page_model(report).sections if section.key == "queries")
+    (said,) = [block.text for block in section.blocks if isinstance(block, Paragraph)]
+    assert said.startswith("On screen the table can show 9 of 12 comparisons. ")
 
 
 def test_the_comparisons_come_in_the_order_of_the_statements() -> None:

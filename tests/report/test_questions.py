@@ -30,7 +30,8 @@ def test_every_place_that_the_readme_names_is_on_the_page(kind: str) -> None:
     headings = re.findall(r"<(?:h[1-4]|caption|figcaption)\b[^>]*>([^<]+)", html)
     for place in PLACES[kind]:
         assert place in readme, place
-        assert place in {heading.strip() for heading in headings}, place
+        # a caption may name the pair after it
+        assert any(heading.strip().startswith(place) for heading in headings), place
 
 
 def test_the_first_screen_says_how_sure_and_what_would_be_seen() -> None:

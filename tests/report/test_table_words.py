@@ -9,11 +9,12 @@ import pytest
 
 from rankstats.report import rows as difference_rows
 from rankstats.report.blocks import Block, Code, Column, Paragraph, Table, Terms
-from rankstats.report.comparisons import outcomes, pairwise, segments
+from rankstats.report.comparisons import pairwise, segments
 from rankstats.report.glossary import glossary
 from rankstats.report.means import scoreboard
 from rankstats.report.method import method
-from rankstats.report.rows import difference_columns, forest_row
+from rankstats.report.outcomes import outcomes
+from rankstats.report.rows import difference_cells, difference_columns, forest_row
 from rankstats.report.source import Source
 from rankstats.report.terminal import render_terminal
 from tests.report.kinds import report as made
@@ -95,7 +96,9 @@ def test_lower_is_better_and_guards_are_said_at_every_table() -> None:
     source = Source(report)
     blocks = pairwise(source).blocks
     notes = {row[0].text: row[0].note for row in tables(blocks)["pairs-other"].rows}
-    assert notes[source.measure_label(guard["measure"])] == "guard · lower is better"
+    assert notes[source.measure_label(guard["measure"])] == (
+        "guard · lower\N{NO-BREAK SPACE}is\N{NO-BREAK SPACE}better"
+    )
     assert "Guards: " in remarks(blocks)
     assert "Whether a guard holds: see “Guards”." in remarks(blocks)
     matrix = next(table for key, table in tables(segments(source).blocks).items() if key.endswith("-measures"))
@@ -124,6 +127,62 @@ def test_the_share_is_explained_in_its_own_column() -> None:
     table = next(t for key, t in tables(segments(Source(report)).blocks).items() if key == "segments-1-table")
     share = next(column for column in table.columns if column.label == "share")
     assert share.note == "length: of all queries; popularity: of all traffic"
+
+
+def test_too_few_have_no_adjusted_p_and_no_interval_without_ends() -> None:
+    report = sample_report(3, 40)
+    row = report["differences"][0]
+    nothing = row["interval"] | {"low": None, "high": None, "unbounded": "both"}
+    few = row | {"n": 5, "interval": nothing, "adjusted_interval": None, "correction": "holm"}
+    source = Source(report)
+    columns = labels(difference_columns(("system",), [few]))
+    cells = dict(zip(columns, difference_cells(source, few, ("x",), [few]), strict=True))
+    assert cells["adj. p"].text == "—"
+    assert cells["95\N{NO-BREAK SPACE}% interval"].text == "—"
+    assert forest_row(source, few, "x").interval == "—"
+    assert "no interval" in forest_row(source, few, "x").spoken
+
+
+def test_a_column_of_relative_differences_has_one_unit_above_twice() -> None:
+    report = sample_report(3, 40)
+    rows = [report["differences"][0] | {"relative_difference": share} for share in (19.0, 3.08, 0.5)]
+    columns = difference_columns(("system",), rows)
+    place = labels(columns).index("relative")
+    texts = [difference_cells(Source(report), row, ("x",), rows)[place].text for row in rows]
+    assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in texts] == ["20 times", "4.1 times", "+50 %"]
+    assert columns[place].note == "times: as large as the baseline"
+    texts = [difference_cells(Source(report), row, ("x",), rows[1:])[place].text for row in rows[1:]]
+    assert texts[0].startswith("+308")
+
+
+def test_a_row_alone_says_in_the_caption_what_it_is_about() -> None:
+    report = sample_report(2, 60, segments=False)
+    report["measures"] = report["measures"][:2]
+    for key in ("differences", "scores"):
+        report[key] = [r for r in report[key] if r["measure"] in {m["name"] for m in report["measures"]}]
+    a, b = (system["name"] for system in report["systems"])
+    table = tables(pairwise(Source(report)).blocks)["pairs-other"]
+    assert len(table.rows) == 1
+    assert table.caption.startswith(f"The other measures: {b} against {a}, n = ")
+    counts = tables(outcomes(Source(report)).blocks)["outcomes-other"]
+    assert labels(counts.columns)[:2] == ["measure", "better"]
+    assert f"{b} against {a}" in counts.caption
+
+
+def test_many_rows_of_other_measures_stand_best_first() -> None:
+    report = sample_report(names=tuple(f"run{i:02d}" for i in range(12)), queries=30, segments=False, lists=False)
+    report["differences"] = [r for r in report["differences"] if r["baseline"] == "run00"]
+    kept = {row["id"] for row in report["differences"]}
+    report["verdict"] = [v for v in report["verdict"] if v["difference_id"] in kept]
+    source = Source(report)
+    found = tables((*pairwise(source).blocks, *outcomes(source).blocks))
+    other = source.outcome_measures[1]
+    effects = {row["system"]: row["difference"] for row in report["differences"] if row["measure"] == other}
+    wanted = sorted(effects, key=lambda name: -effects[name])
+    for key in ("pairs-other", "outcomes-other"):
+        told = [row[1].text for row in found[key].rows if row[0].text == source.measure_label(other)]
+        assert told == wanted
+        assert found[key].caption.endswith(", the best differences first")
 
 
 # ── counts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,6 +250,17 @@ def test_the_scoreboard_says_which_differences_are_adjusted() -> None:
     primary = next(table for key, table in tables(pairwise(source).blocks).items() if key == "pairs-1-table")
     means = [i for i, column in enumerate(primary.columns) if column.label.endswith("mean")]
     assert {primary.rows[0][i].note for i in means} == {"adjusted"}
+
+
+def test_means_without_intervals_are_not_said_to_have_any() -> None:
+    report = sample_report(2, 40)
+    for row in report["scores"]:
+        row |= {"n": 3, "interval": row["interval"] | {"low": None, "high": None, "unbounded": "both"}}
+    blocks = scoreboard(Source(report)).blocks
+    table = tables(blocks)["means"]
+    assert "interval" not in table.caption
+    assert "The intervals are" not in remarks(blocks)
+    assert not any(cell.badge for row in table.rows for cell in row)
 
 
 # ── method ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rankstats.report import blocks, tones
-from rankstats.report.blocks import Cell, Figure, Table
+from rankstats.report.blocks import Cell, Figure, Paragraph, Table
 from rankstats.report.figures_canvas import COLOURS, SHAPES
 from rankstats.report.html import render_html
 from rankstats.report.latex import render_latex
@@ -88,14 +88,15 @@ def test_the_first_line_under_a_withheld_verdict_gives_the_reason_and_the_next_t
     size = Source(made).signed(made["primary"][0], made["differences"][0]["difference"])
     assert said.headline.endswith("for hybrid against keyword is withheld")
     assert said.details[0] == f"{REASON}."
-    assert said.details[1].startswith(f"{size} · 95")
+    assert said.details[1].startswith(f"difference {size} · 95")
 
 
 def test_a_reason_that_several_verdicts_share_is_given_once() -> None:
     made = withheld(sample_report(), ("hybrid", "neural"), LEAK)
     first, second = page_model(made).statements
     assert first.details[0].startswith("Every run has a relevant document first")
-    assert second.details[0].startswith("For the same reason: +")
+    assert second.details[0] == "For the same reason as above."
+    assert second.details[1].startswith("difference +")
     assert "relevant document first" not in " ".join(second.details)
 
 
@@ -125,7 +126,7 @@ def test_a_notice_that_only_repeats_the_reason_above_is_left_to_the_health_secti
     }  # fmt: skip
     page = page_model(made | {"warnings": [*repeated, other]})
     assert [notice.message for notice in page.notices] == [other["message"]]
-    assert page.notices_heading == "1 thing to know"
+    assert page.notices_heading == "1 more thing to know"
     health = next(section for section in page.sections if section.key == "health")
     table = next(block for block in health.blocks if isinstance(block, Table) and block.key == "warnings")
     assert len(table.rows) == 3
@@ -137,3 +138,21 @@ def test_a_notice_that_only_repeats_the_reason_above_is_left_to_the_health_secti
         {"code": "perfect_run", "severity": "serious", "message": "All have a relevant document first.", "where": "a"}
     ]
     assert page_model(leaked).notices == ()
+
+
+def test_what_rests_on_the_lists_of_a_withheld_verdict_is_doubted_too() -> None:
+    page = page_model(withheld(sample_report()))
+    blocks_of = {section.key: section.blocks for section in page.sections}
+    said = " ".join(block.text for block in blocks_of["pairwise"] if isinstance(block, Paragraph))
+    assert "With hybrid a verdict above is withheld, and these measures rest on the same lists." in said
+    rows = [row for key, row in cells(page) if key == "pairs-other"]
+    assert rows
+    assert all((row[-1].note == "but withheld above") == (row[1].text == "hybrid") for row in rows)
+    told = [block.text for block in blocks_of["segments"] if isinstance(block, Paragraph)]
+    doubt = next(i for i, text in enumerate(told) if text.startswith("The verdict is withheld"))
+    # heterogeneity is no plain statement there, and no loss or gain is counted
+    assert "As it stands: Length " in told[doubt]
+    assert told[doubt + 1].startswith("The other measures rest on the same lists")
+    plain = page_model(sample_report())
+    texts = [b.text for s in plain.sections for b in s.blocks if isinstance(b, Paragraph)]
+    assert not any("rest on the same lists" in text for text in texts)
