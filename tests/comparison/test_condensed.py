@@ -105,7 +105,7 @@ def test_judged_against_condensed_a_made_case(tmp_path: Path) -> None:
     VALIDATOR.validate(report)
     assert report["condensed"][0]["difference"] == found.difference
     assert report["condensed"][0].keys() == asdict(found).keys()
-    assert "Of 1 comparison, 1 comparison has another verdict on condensed lists" in files["report.html"]
+    assert "No: on condensed lists it has another verdict." in files["report.html"]
     assert "no: another verdict" in files["report.html"]
 
 
