@@ -61,6 +61,17 @@ def add_arguments(parser: argparse.ArgumentParser, *, lower: bool = True) -> Non
     add_item_arguments(parser)
     add_measure_arguments(parser)
     add_engine_arguments(parser)
+    _add_comparisons(parser, lower=lower)
+    _add_statistics(parser)
+    out = parser.add_argument_group("output")
+    out.add_argument("--out", metavar="DIR", help="folder of the report (default: reports/BASELINE-vs-SYSTEM)")
+    out.add_argument("--title", metavar="TEXT", help="title of the report")
+    add_author_arguments(out)
+    add_file_arguments(out)
+    out.add_argument("--quiet", action="store_true", help="print the verdict and the path only")
+
+
+def _add_comparisons(parser: argparse.ArgumentParser, *, lower: bool) -> None:
     asked = parser.add_argument_group("what is compared")
     asked.add_argument(
         "--primary",
@@ -104,13 +115,6 @@ def add_arguments(parser: argparse.ArgumentParser, *, lower: bool = True) -> Non
         metavar="COLUMN",
         help="column of sessions, users or paraphrase groups: their queries are flipped and resampled together",
     )
-    _add_statistics(parser)
-    out = parser.add_argument_group("output")
-    out.add_argument("--out", metavar="DIR", help="folder of the report (default: reports/BASELINE-vs-SYSTEM)")
-    out.add_argument("--title", metavar="TEXT", help="title of the report")
-    add_author_arguments(out)
-    add_file_arguments(out)
-    out.add_argument("--quiet", action="store_true", help="print the verdict and the path only")
 
 
 def _add_statistics(parser: argparse.ArgumentParser) -> None:

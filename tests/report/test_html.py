@@ -305,7 +305,9 @@ def test_a_letter_keeps_its_number(text: str, held: str) -> None:
 
 
 def test_paper_says_in_a_paragraph_which_checks_found_nothing() -> None:
-    row = lambda question, outcome, found, tone: (Cell(question), Cell(outcome, tone=tone), Cell(found))  # noqa: E731
+    def row(question: str, outcome: str, found: str, tone: str) -> tuple[Cell, ...]:
+        return Cell(question), Cell(outcome, tone=tone), Cell(found)
+
     rows = (
         row("is it so?", "warning", "no", "severity-warning"),
         row("a < b?", "nothing found", "", "quiet"),
